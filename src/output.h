@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * output: writers of reports. They see a struct km_report and a stream,
+ * nothing else, and hold one row at a time (a table for people: at most
+ * KM_OUTPUT_TABLE_ROWS, from which it takes its widths before it streams).
+ *
+ * Every writer returns 0, or a negative errno with error set: a closed pipe
+ * or a full disk is an error. The stream is not closed; callers flush it and
+ * check that too (km_output_finish).
+ */
+#ifndef KM_OUTPUT_H
+#define KM_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report.h"
+
+#define KM_OUTPUT_TABLE_ROWS 1000
+
+struct km_output_style {
+	unsigned width;      /* columns of the terminal; 0: unlimited */
+	bool colour;         /* escape sequences may be used */
+	const char *markers; /* reserved for later styles, NULL */
+};
+
+/* One JSON object, pretty-printed, a newline behind it. Byte-identical for identical input. */
+int km_output_json(FILE *stream, const struct km_report *report, const struct km_fields *fields,
+		   struct km_error *error);
+/* {"schema": "kmstat.reports", "reports": [ one, two ]}: begin, any number of _item, end. */
+int km_output_json_list_begin(FILE *stream, const char *schema, int schema_version, struct km_error *error);
+int km_output_json_list_item(FILE *stream, const struct km_report *report, const struct km_fields *fields, bool first,
+			     struct km_error *error);
+int km_output_json_list_end(FILE *stream, struct km_error *error);
+/* The primary section only, one compact JSON object a line. */
+int km_output_json_lines(FILE *stream, const struct km_report *report, const struct km_fields *fields,
+			 struct km_error *error);
+
+/* The primary section only: RFC 4180 quoting, LF line ends, raw units, a header line of column names. */
+int km_output_csv(FILE *stream, const struct km_report *report, const struct km_fields *fields, struct km_error *error);
+
+/* For people: the sections in order. */
+int km_output_table(FILE *stream, const struct km_report *report, const struct km_fields *fields,
+		    const struct km_output_style *style, struct km_error *error);
+
+/* Flush, and report what stdio kept to itself. `name` is for the message ("standard output"). */
+int km_output_finish(FILE *stream, const char *name, struct km_error *error);
+
+/*
+ * Text forms shared by the writers and by texts that an analysis composes.
+ * Each writes a NUL-terminated string and returns buffer.
+ */
+#define KM_FORMAT_BYTES 40
+const char *km_format_count(char *buffer, uint64_t value);       /* 28,970,056 */
+const char *km_format_bytes(char *buffer, uint64_t value);       /* 512, 9.8K, 70.9M: 1024-based, 3 to 4 digits */
+const char *km_format_duration(char *buffer, uint64_t value_ns); /* 870ns, 51.2us, 3.04ms, 49.6s, 2h13m */
+const char *km_format_ratio(char *buffer, double ratio);         /* 12.5% */
+
+#endif
