@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * options: one table row is an option: its parsing, its help line and its
- * completion. Commands list the rows they take; getopt_long(3) does the
- * walking. Parsing fills a struct options; a second step validates it. This
+ * completion; one row of another is a command (both in option_rows.c).
+ * getopt_long(3) does the walking. Parsing fills a struct options; a second step validates it. This
  * module prints nothing and never exits.
  */
 #ifndef KM_OPTIONS_H
@@ -15,17 +15,51 @@
 #include "error.h"
 #include "filter.h"
 
+enum command_id {
+	COMMAND_REPORT = 1 << 0,
+	COMMAND_OBJECTS = 1 << 1,
+	COMMAND_EVENTS = 1 << 2,
+	COMMAND_INFO = 1 << 3,
+	COMMAND_COMPLETION = 1 << 4,
+	COMMAND_HELP = 1 << 5,
+
+	/* Those that replay a trace, those that read one, all. */
+	COMMANDS_REPLAY = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_EVENTS,
+	COMMANDS_TRACE = COMMANDS_REPLAY | COMMAND_INFO,
+	COMMANDS_ALL = (1 << 6) - 1,
+};
+
+enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_COMMAND };
+
+struct command_row {
+	const char *name;
+	enum command_id id;
+	const char *summary; /* one line */
+	enum operand_kind operand;
+	bool is_default; /* what `kmstat FILE` means; exactly one row */
+};
+
+/* The table; ends with a row whose name is NULL. */
+extern const struct command_row command_rows[];
+
+/* NULL if there is no such command. */
+const struct command_row *command_find(const char *name);
+const struct command_row *command_get(enum command_id id);
+const struct command_row *command_default(void);
+
+/* Each list is in the order of the words of its option's row. */
 enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 /* Typed options of every command; a command looks only at those it takes. Strings are borrowed from argv. */
 struct options {
-	const char *input; /* -i/--input or the first operand; NULL: the default */
-	const char *by;    /* --by FIELD,... */
-	const char *sort;  /* -s */
+	const char *input; /* -i/--input or the operand; NULL: the default */
+	const char *topic; /* the operand of `kmstat help`: the name of a command that exists, or NULL */
+	const char *by;    /* --by FIELD,...; no item is empty, the names are not looked up here */
+	const char *sort;  /* -s, the same; an item may begin with + or - */
 	bool has_limit;
 	uint64_t limit;     /* -n; 0: no limit */
-	const char *fields; /* -F */
+	const char *fields; /* -F, as --by */
 	const char *buffer; /* -B */
 	struct km_filter filter;
 	bool detail;
@@ -35,40 +69,60 @@ struct options {
 	const char *kallsyms;
 	enum output_format format;
 	const char *output; /* -o */
-	bool quiet;
+	bool quiet;         /* of --quiet and --verbose the last one wins */
 	unsigned verbose;
 	enum colour_when colour;
 	bool no_pager;
-	bool objects_auto; /* --objects auto, the default */
-	uint64_t objects_count;
+	bool objects_auto;      /* --objects auto, the default */
+	uint64_t objects_count; /* --objects N: 1 to OPTIONS_OBJECTS_LIMIT; 0 with auto */
 	bool has_max_memory;
 	uint64_t max_memory_bytes;
 	bool help, version;
 };
 
-enum option_complete { COMPLETE_NONE, COMPLETE_FILE, COMPLETE_WORDS };
+#define OPTIONS_OBJECTS_LIMIT (UINT64_C(1) << 31)
 
+/* Headings of the help, in its order. */
+enum option_group {
+	GROUP_INPUT,
+	GROUP_ROWS,
+	GROUP_FILTERS,
+	GROUP_TABLE,
+	GROUP_OUTPUT,
+	GROUP_OTHER,
+	GROUPS_COUNT,
+};
+
+enum option_complete {
+	COMPLETE_NONE,
+	COMPLETE_FILE,
+	COMPLETE_WORDS, /* one of the row's words */
+	COMPLETE_KEYS,  /* a comma list of what `kmstat COMMAND --OPTION help` prints in its first column */
+};
+
+/*
+ * Two rows may have the same name if no command takes both, for an option
+ * that differs between commands.
+ */
 struct option_row {
 	char short_name;       /* 0: none */
 	const char *long_name; /* without dashes */
 	const char *argument;  /* "FILE", NULL: takes none */
-	const char *help;      /* one line */
-	const char *group;     /* heading in --help: "Input", "Rows and columns", "Filters", "Output", "Table" */
-	unsigned commands;     /* bits of enum command_id */
+	bool is_optional;      /* the argument: --color[=WHEN] */
+	const char *help;      /* one sentence, without a full stop */
+	enum option_group group;
+	unsigned commands; /* bits of enum command_id */
 	enum option_complete complete;
-	const char *words; /* COMPLETE_WORDS: "table json csv" */
-	int (*parse)(struct options *options, const char *argument, struct km_error *error);
+	const char *words; /* "table json csv": the values there are */
+	/* The argument (NULL if there is none) into `options`. Error texts do not name the option: the caller does. */
+	int (*parse)(struct options *options, const struct option_row *row, const char *argument,
+		     struct km_error *error);
+	size_t offset; /* in struct options, for the parse functions that serve many rows */
 };
 
-enum command_id {
-	COMMAND_REPORT = 1 << 0,
-	COMMAND_OBJECTS = 1 << 1,
-	COMMAND_EVENTS = 1 << 2,
-	COMMAND_INFO = 1 << 3,
-	COMMAND_ALL = (1 << 4) - 1,
-};
+#define OPTION_ROWS_LIMIT 128
 
-/* The table; ends with a row whose long_name is NULL. */
+/* The table, grouped; ends with a row whose long_name is NULL. */
 extern const struct option_row option_rows[];
 
 void options_init(struct options *options);
@@ -76,6 +130,8 @@ void options_init(struct options *options);
  * Parse argv[1..argc-1] for one command: options and at most one operand in
  * any order. Unknown options, missing or bad arguments, a second operand:
  * -EINVAL with an error text that names the option and says what is right.
+ * --help and --version end it: what follows them is not looked at. After a
+ * failure too the caller releases options.
  */
 int options_parse(struct options *options, enum command_id command, int argc, char **argv, struct km_error *error);
 /* Combinations that make no sense (-EINVAL). */

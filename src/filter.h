@@ -30,7 +30,10 @@ int km_patterns_parse(struct km_patterns *patterns, const char *text, struct km_
 bool km_patterns_match(const struct km_patterns *patterns, const char *name);
 void km_patterns_release(struct km_patterns *patterns);
 
-/* Integer ranges: "0,2-4,!3", "-1" is the number minus one. */
+/*
+ * Integer ranges: "0,2-4,!3", "-1" is the number minus one. Appends as
+ * km_patterns_parse() does.
+ */
 struct km_ranges {
 	struct {
 		int64_t low, high;
@@ -45,8 +48,21 @@ void km_ranges_release(struct km_ranges *ranges);
 
 /* "4096", "4K", "1M", "2G", also "4KiB", "4k": 1024-based. Errors: -EINVAL, -EOVERFLOW. */
 int km_parse_size(const char *text, uint64_t *ret_bytes, struct km_error *error);
-/* "100ns", "20us", "5ms", "2s", "1.5s", "3m", "1h"; a bare number is seconds. */
+/* A number of things: "65536", "64K", "1M", "2G": 1024-based too. Errors: -EINVAL, -EOVERFLOW. */
+int km_parse_count(const char *text, uint64_t *ret_count, struct km_error *error);
+/*
+ * "100ns", "20us", "5ms", "2s", "1.5s", "3m", "1h"; a bare number is
+ * seconds. Exact: parts of a nanosecond are refused. Errors: -EINVAL,
+ * -EOVERFLOW.
+ */
 int km_parse_duration(const char *text, uint64_t *ret_ns, struct km_error *error);
+
+/*
+ * The error text of a value that a user got wrong, `what` being what is
+ * right: "4X" is not WHAT (-EINVAL), "99999999999999999999" is too large
+ * (-EOVERFLOW). A long value is cut. Returns code.
+ */
+int km_parse_refuse(struct km_error *error, int code, const char *text, const char *what);
 
 /* One end of --time A,B. */
 struct km_time_point {
@@ -57,13 +73,19 @@ struct km_time_point {
 		KM_TIME_PERCENT,  /* "N%" of the trace */
 		KM_TIME_MARK,     /* "@TEXT": the first print event that contains TEXT */
 	} kind;
-	uint64_t value; /* ns for CLOCK and RELATIVE; millionths for PERCENT */
+	uint64_t value; /* ns for CLOCK and RELATIVE; PERCENT: millionths of the trace, 100% is 1,000,000 */
 	char *text;     /* MARK: owned */
 };
 
-/* "A,B"; either may be empty. In @TEXT a comma can not stand. Errors: -EINVAL. */
+/*
+ * "A,B"; either may be empty. In @TEXT a comma can not stand. Seconds have at
+ * most nine decimals. Two ends of the same kind must be in order. The caller
+ * releases what it gets. Errors: -EINVAL, -EOVERFLOW, -ENOMEM.
+ */
 int km_time_window_parse(const char *text, struct km_time_point *ret_from, struct km_time_point *ret_until,
 			 struct km_error *error);
+
+void km_time_point_release(struct km_time_point *point);
 
 /* All conditions of a command. All zero bytes: everything passes. */
 struct km_filter {

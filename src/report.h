@@ -98,6 +98,7 @@ struct km_section {
 	int (*next)(void *state, struct km_cell *cells, struct km_error *error);
 	void *state;
 	bool is_primary; /* the one that CSV writes, and that --fields is about */
+	bool is_null;    /* JSON: null stands for it, next() is not called; elsewhere it has no rows */
 };
 
 struct km_report {

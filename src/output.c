@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output_writer.h"
+
+const char *km_format_count(char *buffer, uint64_t value)
+{
+	char digits[KM_FORMAT_BYTES];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	char *out = buffer;
+
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = '\0';
+	return buffer;
+}
+
+const char *km_format_bytes(char *buffer, uint64_t value)
+{
+	static const char units[] = "KMGTPE";
+	unsigned i = 0;
+	uint64_t tenths;
+
+	if (value < 1024) {
+		snprintf(buffer, KM_FORMAT_BYTES, "%" PRIu64, value);
+		return buffer;
+	}
+	for (;; i++) {
+		unsigned shift = 10 * (i + 1);
+		uint64_t unit = (uint64_t)1 << shift;
+
+		/* The rest is below 2^60, so ten times it fits. */
+		tenths = (value >> shift) * 10 + ((value & (unit - 1)) * 10 + unit / 2) / unit;
+		/* What rounds to 1024.0K is 1.0M. */
+		if (tenths < 10240 || !units[i + 1])
+			break;
+	}
+	snprintf(buffer, KM_FORMAT_BYTES, "%" PRIu64 ".%" PRIu64 "%c", tenths / 10, tenths % 10, units[i]);
+	return buffer;
+}
+
+static uint64_t divide_rounding(uint64_t value, uint64_t unit)
+{
+	return value / unit + (value % unit >= unit - unit / 2);
+}
+
+/* Three significant digits; value is below 1000 units, 100 * value fits. */
+static const char *format_scaled(char *buffer, uint64_t value, uint64_t unit, const char *suffix)
+{
+	uint64_t hundredths = divide_rounding(value * 100, unit);
+	uint64_t tenths = divide_rounding(value * 10, unit);
+
+	if (hundredths < 1000)
+		snprintf(buffer, KM_FORMAT_BYTES, "%" PRIu64 ".%02" PRIu64 "%s", hundredths / 100, hundredths % 100,
+			 suffix);
+	else if (tenths < 1000)
+		snprintf(buffer, KM_FORMAT_BYTES, "%" PRIu64 ".%" PRIu64 "%s", tenths / 10, tenths % 10, suffix);
+	else
+		snprintf(buffer, KM_FORMAT_BYTES, "%" PRIu64 "%s", divide_rounding(value, unit), suffix);
+	return buffer;
+}
+
+/* "2h13m": value in the smaller unit, of which the larger one has `base`. */
+static const char *format_pair(char *buffer, uint64_t value, unsigned base, char large, char small)
+{
+	snprintf(buffer, KM_FORMAT_BYTES, "%" PRIu64 "%c%02" PRIu64 "%c", value / base, large, value % base, small);
+	return buffer;
+}
+
+const char *km_format_duration(char *buffer, uint64_t value_ns)
+{
+	const uint64_t us = 1000, ms = 1000 * us, s = 1000 * ms, minute = 60 * s;
+
+	/* Each step looks at the rounded number: 999.9us is 1.00ms, 59m59.9s is 1h00m. */
+	if (value_ns < us) {
+		snprintf(buffer, KM_FORMAT_BYTES, "%" PRIu64 "ns", value_ns);
+		return buffer;
+	}
+	if (divide_rounding(value_ns, us) < 1000)
+		return format_scaled(buffer, value_ns, us, "us");
+	if (divide_rounding(value_ns, ms) < 1000)
+		return format_scaled(buffer, value_ns, ms, "ms");
+	if (divide_rounding(value_ns, s / 10) < 600)
+		return format_scaled(buffer, value_ns, s, "s");
+	if (divide_rounding(value_ns, s) < 3600)
+		return format_pair(buffer, divide_rounding(value_ns, s), 60, 'm', 's');
+	if (divide_rounding(value_ns, minute) < 24 * 60)
+		return format_pair(buffer, divide_rounding(value_ns, minute), 60, 'h', 'm');
+	return format_pair(buffer, divide_rounding(value_ns, 60 * minute), 24, 'd', 'h');
+}
+
+const char *km_format_ratio(char *buffer, double ratio)
+{
+	if (!isfinite(ratio))
+		snprintf(buffer, KM_FORMAT_BYTES, "-");
+	else if (fabs(ratio) < 1e9)
+		snprintf(buffer, KM_FORMAT_BYTES, "%.1f%%", ratio * 100);
+	else
+		snprintf(buffer, KM_FORMAT_BYTES, "%.3g%%", ratio * 100);
+	return buffer;
+}
+
+static int write_error(const char *name, int number, struct km_error *error)
+{
+	/* The stream remembers that a write failed, not always why. */
+	if (!number)
+		number = EIO;
+	return km_error_set(error, -number, "%s: %s", name, strerror(number));
+}
+
+int km_output_finish(FILE *stream, const char *name, struct km_error *error)
+{
+	errno = 0;
+	if (fflush(stream) || ferror(stream))
+		return write_error(name, errno, error);
+	return 0;
+}
+
+int km_output_check(FILE *stream, struct km_error *error)
+{
+	int number = errno;
+
+	if (!ferror(stream))
+		return 0;
+	return write_error(fileno(stream) == STDOUT_FILENO ? "standard output" : "output", number, error);
+}
+
+int km_output_text_add(struct km_output_text *text, const char *bytes, size_t count)
+{
+	if (text->size - text->length <= count) {
+		size_t size = text->size + count + 64 + text->size / 2;
+		char *data = realloc(text->data, size);
+
+		if (!data)
+			return -ENOMEM;
+		text->data = data;
+		text->size = size;
+	}
+	memcpy(text->data + text->length, bytes, count);
+	text->length += count;
+	text->data[text->length] = '\0';
+	return 0;
+}
+
+int km_output_text_add_utf8(struct km_output_text *text, const char *string)
+{
+	size_t length = text->length;
+
+	do {
+		size_t good = 0, step;
+		int code;
+
+		while ((step = km_output_utf8(string + good, NULL)) > 0)
+			good += step;
+		code = km_output_text_add(text, string, good);
+		string += good;
+		if (!code && *string) {
+			code = km_output_text_add(text, "\xef\xbf\xbd", 3);
+			string++;
+		}
+		if (code < 0) {
+			text->length = length;
+			return code;
+		}
+	} while (*string);
+	return 0;
+}
+
+void km_output_text_release(struct km_output_text *text)
+{
+	if (!text)
+		return;
+	free(text->data);
+	memset(text, 0, sizeof(*text));
+}
+
+/* RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. The NUL ends a sequence that is cut short. */
+size_t km_output_utf8(const char *string, uint32_t *ret_code)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	unsigned char first = (unsigned char)string[0];
+	size_t length;
+	uint32_t code;
+
+	if (!first)
+		return 0;
+	if (first < 0x80) {
+		if (ret_code)
+			*ret_code = first;
+		return 1;
+	}
+	if (first < 0xc2 || first > 0xf4)
+		return 0;
+	length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	code = first & (0x7fU >> length);
+	for (size_t i = 1; i < length; i++) {
+		unsigned char byte = (unsigned char)string[i];
+
+		if ((byte & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (byte & 0x3f);
+	}
+	if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	if (ret_code)
+		*ret_code = code;
+	return length;
+}
+
+static int choose_columns(struct km_output_rows *rows, const struct km_fields *fields, unsigned hidden,
+			  bool with_histograms, struct km_error *error)
+{
+	const struct km_section *section = rows->section;
+	size_t candidates = rows->is_named ? fields->count : section->columns_count;
+
+	rows->indexes = calloc(candidates + 1, sizeof(*rows->indexes));
+	if (!rows->indexes)
+		return km_error_set(error, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < candidates; i++) {
+		size_t index = rows->is_named ? fields->indexes[i] : i;
+
+		if (index >= section->columns_count)
+			return km_error_set(error, -EINVAL, "field %zu of %zu", index, section->columns_count);
+		if (!rows->is_named && section->columns[index].flags & hidden)
+			continue;
+		if (section->columns[index].type == KM_TYPE_HISTOGRAM && !with_histograms)
+			continue;
+		rows->indexes[rows->count++] = (uint16_t)index;
+	}
+	return 0;
+}
+
+int km_output_rows_open(struct km_output_rows *rows, const struct km_section *section, const struct km_fields *fields,
+			unsigned hidden, bool with_histograms, struct km_error *error)
+{
+	int code;
+
+	memset(rows, 0, sizeof(*rows));
+	rows->section = section;
+	rows->is_named = section->is_primary && fields && fields->count;
+	rows->cells = calloc(section->columns_count + 1, sizeof(*rows->cells));
+	if (rows->cells)
+		code = choose_columns(rows, fields, hidden, with_histograms, error);
+	else
+		code = km_error_set(error, -ENOMEM, "out of memory");
+	if (code < 0)
+		km_output_rows_close(rows);
+	return code;
+}
+
+int km_output_rows_next(struct km_output_rows *rows, struct km_error *error)
+{
+	const struct km_section *section = rows->section;
+	int code;
+
+	if (section->is_null || !section->next)
+		return 0;
+	code = section->next(section->state, rows->cells, error);
+	/* Whoever prints the error finds a text, even if the source of the rows forgot it. */
+	if (code < 0)
+		km_error_set(error, code, "%s: %s", section->path, strerror(-code));
+	return code;
+}
+
+void km_output_rows_close(struct km_output_rows *rows)
+{
+	if (!rows)
+		return;
+	free(rows->cells);
+	free(rows->indexes);
+	memset(rows, 0, sizeof(*rows));
+}
+
+bool km_output_cell_is_null(const struct km_column *column, const struct km_cell *cell)
+{
+	if (cell->is_null)
+		return true;
+	if (column->type == KM_TYPE_STRING)
+		return !cell->text;
+	if (column->type == KM_TYPE_HISTOGRAM)
+		return !cell->histogram;
+	return column->type == KM_TYPE_RATIO && !isfinite(cell->ratio);
+}
+
+const struct km_section *km_output_primary(const struct km_report *report, struct km_error *error)
+{
+	for (size_t i = 0; i < report->sections_count; i++) {
+		if (report->sections[i].is_primary)
+			return &report->sections[i];
+	}
+	km_error_set(error, -EINVAL, "this report has no table that could be written alone");
+	return NULL;
+}

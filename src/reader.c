@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "intern.h"
+
+static const struct km_reader_ops *const readers[] = {
+	&km_reader_tracedat,
+};
+
+/* What a file is that no reader wants, for the error. */
+static const char *describe(const uint8_t *head, size_t bytes)
+{
+	static const struct {
+		const char *magic;
+		size_t bytes;
+		const char *what;
+	} known[] = {
+		{ "PERFILE2", 8, "a perf.data file" },
+		{ "2ELIFREP", 8, "a perf.data file" },
+		{ "\x28\xb5\x2f\xfd", 4, "a zstd archive: unpack it first" },
+		{ "\x1f\x8b", 2, "a gzip archive: unpack it first" },
+		{ "\xfd" "7zXZ", 5, "an xz archive: unpack it first" },
+		{ "\x7f" "ELF", 4, "an ELF file" },
+		{ "{", 1, "JSON" },
+		{ "# tracer:", 9, "the text of tracefs's trace file" },
+	};
+
+	if (!bytes)
+		return "empty";
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (bytes >= known[i].bytes && !memcmp(head, known[i].magic, known[i].bytes))
+			return known[i].what;
+	}
+	return "of an unknown format";
+}
+
+int km_reader_open(struct km_source *source, const struct km_reader_options *options, struct km_reader **ret_reader,
+                   struct km_error *error)
+{
+	static const struct km_reader_options no_options;
+	const struct km_reader_ops *best = NULL;
+	uint8_t head[KM_READER_HEAD_BYTES];
+	struct km_reader *reader;
+	int64_t n = km_source_read_at(source, 0, head, sizeof(head), error);
+	int highest = 0;
+	int r;
+
+	if (n < 0)
+		return (int)n;
+	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
+		int bid = readers[i]->bid(head, (size_t)n);
+
+		if (bid > highest) {
+			highest = bid;
+			best = readers[i];
+		}
+	}
+	if (!best)
+		return km_error_set(error, -ENOTSUP,
+		                    "%s: not a trace.dat file but %s; record one with `trace-cmd record -e kmem`",
+		                    km_source_name(source), describe(head, (size_t)n));
+	r = best->open(source, options ? options : &no_options, &reader, error);
+	if (r < 0)
+		return r;
+	reader->ops = best;
+	reader->source = source;
+	*ret_reader = reader;
+	return 0;
+}
+
+void km_reader_close(struct km_reader *reader)
+{
+	struct km_intern *names;
+	struct km_source *source;
+
+	if (!reader)
+		return;
+	names = reader->cache_names;
+	source = reader->source;
+	reader->ops->close(reader);
+	km_intern_free(names);
+	km_source_close(source);
+}
+
+const struct km_trace_info *km_reader_info(const struct km_reader *reader)
+{
+	return &reader->info;
+}
+
+int km_reader_start(struct km_reader *reader, size_t buffer, struct km_error *error)
+{
+	return reader->ops->start(reader, buffer, error);
+}
+
+int km_reader_read(struct km_reader *reader, struct km_event *events, size_t capacity, struct km_error *error)
+{
+	return reader->ops->read(reader, events, capacity, error);
+}
+
+const struct km_buffer_stats *km_reader_stats(struct km_reader *reader)
+{
+	return reader->ops->stats(reader);
+}
+
+int km_reader_time_range(struct km_reader *reader, size_t buffer, uint64_t *ret_first, uint64_t *ret_last,
+                         struct km_error *error)
+{
+	if (!reader->ops->time_range)
+		return km_error_set(error, -ENOTSUP,
+		                    "%s: its last time is known only when it has been read; save it to a file first",
+		                    km_source_name(reader->source));
+	return reader->ops->time_range(reader, buffer, ret_first, ret_last, error);
+}
+
+const char *km_reader_cache_name(const struct km_reader *reader, uint32_t cache)
+{
+	return km_intern_get(reader->cache_names, cache);
+}
+
+uint32_t km_reader_cache_count(const struct km_reader *reader)
+{
+	return km_intern_count(reader->cache_names);
+}
+
+const char *km_reader_comm(struct km_reader *reader, int32_t pid)
+{
+	return reader->ops->comm(reader, pid);
+}
+
+struct km_symbols *km_reader_symbols(struct km_reader *reader, struct km_error *error)
+{
+	return reader->ops->symbols(reader, error);
+}
+
+const struct km_gfp *km_reader_gfp(const struct km_reader *reader)
+{
+	return &reader->gfp;
+}

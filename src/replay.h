@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * replay: events to lifetimes. It takes events in their final order, with a
+ * key for each allocation, plays them through the bounded table and says for
+ * each what it did: tracked, matched, implied free, overflowed and so on. It
+ * counts overflow; it does not count per site, and it does not know what a
+ * key stands for.
+ *
+ * The rules, for an allocation and a free:
+ *
+ *   pointer 0             failed allocation, nothing is tracked
+ *   second of a pair      kernels from 6.11 on tell one kmalloc over 8 KiB
+ *                         twice: the object goes over to the second's key
+ *   address is live       implied free of the old object, then tracked
+ *   table is full         overflowed: not tracked
+ *   else                  tracked
+ *
+ *   pointer 0 or 0x10     null (kfree(NULL), kfree(ZERO_SIZE_PTR))
+ *   address is live       matched
+ *   else                  unmatched
+ */
+#ifndef KM_REPLAY_H
+#define KM_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "event.h"
+#include "replay_hash.h"
+
+/* kmalloc beyond this is told twice (KMALLOC_MAX_CACHE_SIZE with 4 KiB pages). */
+#define KM_REPLAY_DOUBLED_OVER_BYTES 8192
+#define KM_REPLAY_EPISODES_LIMIT 64
+
+enum km_outcome_kind {
+	KM_OUTCOME_NONE, /* not a slab event */
+	KM_OUTCOME_TRACKED,
+	KM_OUTCOME_OVERFLOWED,
+	KM_OUTCOME_FAILED,
+	KM_OUTCOME_DOUBLED, /* this is the second: `object` went from its key to this event's */
+	KM_OUTCOME_MATCHED,
+	KM_OUTCOME_UNMATCHED,
+	KM_OUTCOME_NULL,
+};
+
+struct km_outcome {
+	uint8_t kind;             /* enum km_outcome_kind */
+	bool implied_free;        /* TRACKED: `object` lived at this address and was taken as freed */
+	bool first_overflowed;    /* DOUBLED: the first was not tracked, nor is the second */
+	struct km_object object;  /* MATCHED: what was freed; implied_free: likewise; DOUBLED: as it was before */
+};
+
+/* Times when the table was full: from an overflow to the next free slot. */
+struct km_overflow_episode {
+	uint64_t start_time, end_time;
+	uint64_t count; /* objects not tracked */
+};
+
+struct km_overflow {
+	uint64_t count, bytes;  /* objects not tracked */
+	uint64_t first_time;    /* of the first; meaningless while count is 0 */
+	uint64_t episodes_count;
+	uint64_t longest_time;  /* longest episode's duration */
+	bool is_open;
+	struct km_overflow_episode episodes[KM_REPLAY_EPISODES_LIMIT]; /* the first ones */
+	struct km_overflow_episode current;
+};
+
+struct km_replay_options {
+	uint64_t objects_count;    /* fixed table; 0: enlarge as needed */
+	uint64_t max_memory_bytes; /* of an enlarged one */
+	unsigned cpu_limit;        /* above the highest CPU number */
+};
+
+struct km_replay;
+
+int km_replay_new(const struct km_replay_options *options, struct km_replay **ret_replay, struct km_error *error);
+void km_replay_free(struct km_replay *replay);
+
+/*
+ * Play events[0..count) in this order. keys[i] is what to remember of an
+ * allocation; it is not looked at for other events. outcomes[i] says what
+ * became of event i.
+ */
+void km_replay_run(struct km_replay *replay, const struct km_event *events, const uint32_t *keys, size_t count,
+                   struct km_outcome *outcomes);
+
+/* The table as it stands: for walking what is live. */
+const struct km_replay_hash *km_replay_table(const struct km_replay *replay);
+const struct km_overflow *km_replay_overflow(const struct km_replay *replay);
+/* Most objects in the table at once. */
+uint64_t km_replay_peak_count(const struct km_replay *replay);
+/*
+ * The most objects that were alive at once, tracked or not: exact without
+ * overflow, else an estimate from a sample of at most 4,096 addresses.
+ */
+uint64_t km_replay_true_peak_count(const struct km_replay *replay);
+/* The size that would do: the next power of two over 1.25 x that peak. */
+uint64_t km_replay_recommended_count(const struct km_replay *replay);
+/* Whether the address had a free or an untracked allocation before. May say so wrongly, never miss one. */
+bool km_replay_was_seen(const struct km_replay *replay, uint64_t ptr);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tracedat_stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ring_page.h"
+
+struct km_tracedat_stream {
+	struct km_merge_stream head; /* first: refill() gets a pointer to it */
+	struct km_tracedat_decoder *decoder;
+	struct km_tracedat_pages *pages;
+	struct km_cpu_loss *loss;
+	size_t capacity;
+	struct km_ring_page page;
+	bool page_is_open;
+	bool loss_is_pending; /* a KM_EVENT_LOST is due before the next event */
+	uint64_t pending_count;
+	bool has_events;
+	uint64_t last_time;
+};
+
+static void note(char *text, size_t bytes, const char *what, const struct km_tracedat_stream *s)
+{
+	if (!text[0])
+		snprintf(text, bytes, "%s, CPU %u, in the block at offset %" PRIu64, what, s->loss->cpu,
+		         km_tracedat_pages_offset(s->pages));
+}
+
+/* Events of this CPU are missing here. count 0: how many is not known. */
+static void note_gap(struct km_tracedat_stream *s, uint64_t count)
+{
+	if (!s->has_events) {
+		s->loss->start_lost = true;
+		return;
+	}
+	s->loss->holes_count++;
+	s->pending_count = s->loss_is_pending && (!s->pending_count || !count) ? 0 : s->pending_count + count;
+	s->loss_is_pending = true;
+}
+
+static void note_damage(struct km_tracedat_stream *s, const char *what)
+{
+	s->loss->damaged_count++;
+	s->loss->uncounted_gaps_count++;
+	note(s->decoder->first_damage, sizeof(s->decoder->first_damage), what, s);
+	note_gap(s, 0);
+}
+
+/* Open the next page that can be used. 1, 0 at the end, negative errno. */
+static int open_page(struct km_tracedat_stream *s, struct km_error *error)
+{
+	const struct km_tracedat *file = s->decoder->file;
+	const struct km_page_header *header = &file->page_header;
+
+	for (;;) {
+		const uint8_t *data;
+		int r = km_tracedat_pages_next(s->pages, &data, error);
+
+		if (r == KM_PAGES_END || r < 0)
+			return r;
+		if (r == KM_PAGES_DAMAGED) {
+			note_damage(s, "a chunk that can not be decompressed");
+			continue;
+		}
+		if (r == KM_PAGES_CUT) {
+			s->loss->is_cut = true;
+			continue;
+		}
+		if (!km_ring_page_begin(&s->page, data, s->decoder->buffer->page_bytes, header->commit_offset,
+		                        header->commit_bytes, header->data_offset, file->big_endian)) {
+			note_damage(s, "a page that holds more than fits into one");
+			continue;
+		}
+		if (s->page.missed) {
+			if (s->page.missed_is_stored)
+				s->loss->stored_count += s->page.missed_count;
+			else
+				s->loss->uncounted_gaps_count++;
+			note_gap(s, s->page.missed_count);
+		}
+		s->page_is_open = true;
+		return 1;
+	}
+}
+
+/* --- one record --- */
+
+static inline uint64_t load_field(const uint8_t *record, struct km_field field, bool big_endian)
+{
+	const uint8_t *p = record + field.offset;
+
+	switch (field.size) {
+	case 8:
+		return km_load64(p, big_endian);
+	case 4:
+		return km_load32(p, big_endian);
+	case 2:
+		return km_load16(p, big_endian);
+	case 1:
+		return *p;
+	default:
+		return 0;
+	}
+}
+
+static uint32_t load_name(struct km_tracedat_decoder *d, const uint8_t *record, uint32_t bytes, struct km_field field,
+                          bool big_endian)
+{
+	uint32_t where, offset, length;
+	const char *text;
+
+	if (!field.size)
+		return KM_CACHE_NONE;
+	if (!field.is_data_loc && !field.is_rel_loc) {
+		text = (const char *)record + field.offset;
+		return km_intern_add(d->names, text, strnlen(text, field.size));
+	}
+	where = km_load32(record + field.offset, big_endian);
+	offset = where & 0xffff;
+	length = where >> 16;
+	if (field.is_rel_loc)
+		offset += field.offset + field.size;
+	if (offset > bytes || length > bytes - offset)
+		return KM_CACHE_NONE;
+	text = (const char *)record + offset;
+	return km_intern_add(d->names, text, strnlen(text, length));
+}
+
+static __attribute__((noinline, cold)) bool skip_record(struct km_tracedat_stream *s, const char *what)
+{
+	s->decoder->stats.skipped_count++;
+	note(s->decoder->first_skipped, sizeof(s->decoder->first_skipped), what, s);
+	return false;
+}
+
+/* A print event: hand it out if it is the first with a wanted text. */
+static __attribute__((noinline)) bool decode_mark(struct km_tracedat_decoder *d, const uint8_t *record, uint32_t bytes,
+                                                  const struct km_tracedat_layout *layout, struct km_event *event)
+{
+	const char *text = (const char *)record + layout->text_offset;
+	size_t length = strnlen(text, bytes - layout->text_offset);
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (d->marks[i] && !d->mark_met[i] && memmem(text, length, d->marks[i], strlen(d->marks[i]))) {
+			d->mark_met[i] = true;
+			event->bytes_req = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static inline bool decode_record(struct km_tracedat_stream *s, const struct km_tracedat_layout *layout,
+                                 const uint8_t *record, uint32_t bytes, bool big_endian, struct km_event *event)
+{
+	struct km_tracedat_decoder *d = s->decoder;
+
+	if (bytes < layout->min_bytes)
+		return skip_record(s, "a record shorter than its fields");
+	event->call_site = load_field(record, layout->call_site, big_endian);
+	event->ptr = load_field(record, layout->ptr, big_endian);
+	event->pid = (int32_t)load_field(record, layout->pid, big_endian);
+	event->stack = 0;
+	event->cpu = (uint16_t)s->loss->cpu;
+	event->kind = layout->kind;
+	event->domain = KM_DOMAIN_SLAB;
+	event->order = 0;
+	event->flags = 0;
+	event->cache = load_name(d, record, bytes, layout->name, big_endian);
+	if (layout->kind <= KM_EVENT_CACHE_ALLOC_NODE) {
+		event->bytes_req = load_field(record, layout->bytes_req, big_endian);
+		event->bytes_alloc = load_field(record, layout->bytes_alloc, big_endian);
+		event->gfp = (uint32_t)load_field(record, layout->gfp, big_endian);
+		event->node = KM_NODE_ANY;
+		if (layout->node.size)
+			event->node = (int16_t)load_field(record, layout->node, big_endian);
+		if (event->ptr &&
+		    (event->bytes_alloc >= KM_OBJECT_BYTES_LIMIT || event->bytes_req > event->bytes_alloc))
+			return skip_record(s, "an allocation of impossible size");
+	} else {
+		event->bytes_req = 0;
+		event->bytes_alloc = 0;
+		event->gfp = 0;
+		event->node = KM_NODE_ANY;
+		if (layout->kind == KM_EVENT_MARK)
+			return decode_mark(d, record, bytes, layout, event);
+	}
+	return true;
+}
+
+/* --- pages to events --- */
+
+static uint64_t tsc_to_ns(const struct km_tracedat *file, uint64_t ticks)
+{
+	return (uint64_t)(((unsigned __int128)ticks * file->tsc_mult) >> file->tsc_shift);
+}
+
+/* The CPU's own order is the truth: a time before that of an earlier event is taken as equal to it. */
+static inline uint64_t event_time(struct km_tracedat_stream *s)
+{
+	struct km_tracedat_decoder *d = s->decoder;
+	uint64_t time = s->page.time;
+
+	if (d->converts_tsc)
+		time = tsc_to_ns(d->file, time);
+	if (__builtin_expect(!s->has_events, 0)) {
+		s->has_events = true;
+		if (!d->stats.has_events || time < d->stats.first_time)
+			d->stats.first_time = time;
+		d->stats.has_events = true;
+		s->last_time = time;
+	}
+	if (__builtin_expect(time < s->last_time, 0)) {
+		d->stats.backwards_count++;
+		time = s->last_time;
+	}
+	s->last_time = time;
+	return time;
+}
+
+static void put_lost(struct km_tracedat_stream *s)
+{
+	s->head.events[s->head.count++] = (struct km_event){ .time = s->last_time,
+		                                             .bytes_req = s->pending_count,
+		                                             .cpu = (uint16_t)s->loss->cpu,
+		                                             .node = KM_NODE_ANY,
+		                                             .kind = KM_EVENT_LOST };
+	s->loss_is_pending = false;
+	s->pending_count = 0;
+}
+
+/* Decode the open page as far as there is room. Leaves it open only if the room ran out. */
+static inline __attribute__((always_inline)) void decode_page(struct km_tracedat_stream *s, bool big_endian)
+{
+	struct km_tracedat_decoder *d = s->decoder;
+	uint64_t events_count = 0;
+	const uint8_t *record;
+	uint32_t bytes;
+
+	while (s->head.count + 2 <= s->capacity) { /* an event, perhaps a loss before it */
+		const struct km_tracedat_layout *layout;
+		struct km_event *event;
+		uint64_t time;
+		unsigned id;
+
+		if (!km_ring_page_next(&s->page, big_endian, &record, &bytes)) {
+			s->page_is_open = false;
+			break;
+		}
+		events_count++;
+		time = event_time(s);
+		if (__builtin_expect(s->loss_is_pending, 0))
+			put_lost(s);
+		if (__builtin_expect(bytes < 4, 0)) {
+			skip_record(s, "a record without a type");
+			continue;
+		}
+		id = km_load16(record, big_endian); /* common_type */
+		d->counts[id]++;
+		if (!d->layout_of_id[id])
+			continue;
+		layout = &d->layouts[d->layout_of_id[id]];
+		event = &s->head.events[s->head.count];
+		if (decode_record(s, layout, record, bytes, big_endian, event)) {
+			event->time = time;
+			s->head.count++;
+			d->stats.slab_counts[layout->kind]++;
+		}
+	}
+	s->loss->events_count += events_count;
+	d->stats.events_count += events_count;
+	if (!s->page_is_open && s->page.damaged)
+		note_damage(s, "a record that does not fit into its page");
+}
+
+static int refill(struct km_merge_stream *head, struct km_error *error)
+{
+	struct km_tracedat_stream *s = (struct km_tracedat_stream *)head;
+
+	head->at = head->count = 0;
+	while (head->count + 2 <= s->capacity) {
+		if (!s->page_is_open) {
+			int r = open_page(s, error);
+
+			if (r < 0)
+				return r;
+			if (r == 0) {
+				/* A gap at the very end has no event behind it; it still is one. */
+				if (s->loss_is_pending)
+					put_lost(s);
+				break;
+			}
+		}
+		if (s->decoder->file->big_endian)
+			decode_page(s, true);
+		else
+			decode_page(s, false);
+	}
+	if (s->has_events && s->last_time > s->decoder->stats.last_time)
+		s->decoder->stats.last_time = s->last_time;
+	return head->count > 0;
+}
+
+struct km_tracedat_stream *km_tracedat_stream_new(struct km_tracedat_decoder *decoder, size_t index, size_t capacity,
+                                                  size_t read_bytes)
+{
+	const struct km_tracedat_cpu *cpu = &decoder->buffer->cpus[index];
+	struct km_tracedat_stream *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->decoder = decoder;
+	s->loss = &decoder->losses[index];
+	s->capacity = capacity;
+	s->head.refill = refill;
+	s->head.events = calloc(capacity, sizeof(*s->head.events));
+	s->pages = km_tracedat_pages_new(decoder->file, decoder->buffer, cpu, read_bytes);
+	if (!s->head.events || !s->pages) {
+		km_tracedat_stream_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void km_tracedat_stream_free(struct km_tracedat_stream *s)
+{
+	if (!s)
+		return;
+	km_tracedat_pages_free(s->pages);
+	free(s->head.events);
+	free(s);
+}
+
+struct km_merge_stream *km_tracedat_stream_head(struct km_tracedat_stream *s)
+{
+	return &s->head;
+}
+
+/* --- the range of times --- */
+
+/* Read on to the end, or only to the first event. */
+static int scan_times(struct km_tracedat_stream *s, bool only_first, uint64_t *ret_first, struct km_error *error)
+{
+	bool big_endian = s->decoder->file->big_endian;
+	bool has_first = false;
+	const uint8_t *record;
+	uint32_t bytes;
+	int r;
+
+	while ((r = open_page(s, error)) > 0) {
+		while (km_ring_page_next(&s->page, big_endian, &record, &bytes)) {
+			uint64_t time = event_time(s);
+
+			if (!has_first)
+				*ret_first = time;
+			has_first = true;
+			if (only_first)
+				return 1;
+		}
+	}
+	return r < 0 ? r : has_first;
+}
+
+int km_tracedat_stream_range(struct km_tracedat_stream *s, uint64_t *ret_first, uint64_t *ret_last,
+                             struct km_error *error)
+{
+	uint64_t first = 0, unused;
+	int r = scan_times(s, true, &first, error);
+
+	if (r <= 0)
+		return r;
+	/* A block may hold no event at all: look at more of them until one does. */
+	for (uint64_t blocks = 1;; blocks *= 8) {
+		int more = km_tracedat_pages_seek_tail(s->pages, blocks, error);
+
+		if (more < 0)
+			return more;
+		r = scan_times(s, false, &unused, error);
+		if (r < 0)
+			return r;
+		if (r > 0 || !more)
+			break;
+	}
+	*ret_first = first;
+	*ret_last = s->last_time;
+	return 1;
+}
+
