@@ -26,10 +26,10 @@ struct node {
 	uint8_t type;
 	bool is_moved;
 	bool is_ambiguous;
-	bool is_mixed;          /* objects of several sizes */
-	uint32_t learnt;        /* KIND: the name it got, KM_CACHE_NONE: none yet */
-	uint32_t next_moved;    /* list of moved nodes */
-	uint32_t old_root;      /* while is_moved */
+	bool is_mixed;       /* objects of several sizes */
+	uint32_t learnt;     /* KIND: the name it got, KM_CACHE_NONE: none yet */
+	uint32_t next_moved; /* list of moved nodes */
+	uint32_t old_root;   /* while is_moved */
 	uint64_t object_bytes;
 	char name[NAME_BYTES]; /* of those whose name is made here */
 };
@@ -106,7 +106,7 @@ uint32_t km_caches_count(const struct km_caches *caches)
 }
 
 static uint32_t add_node(struct km_caches *caches, enum node_type type, uint64_t a, uint64_t b, uint64_t c,
-                         bool *ret_is_new)
+			 bool *ret_is_new)
 {
 	const uint64_t tuple[NODE_WIDTH] = { type, a, b, c };
 	uint32_t number = km_tuples_add(&caches->tuples, tuple, ret_is_new);
@@ -203,9 +203,9 @@ static bool padding_explains(const struct km_caches *caches, uint64_t class, uin
 static uint32_t class_node(struct km_caches *caches, uint64_t class, enum kmalloc_type type)
 {
 	static const char *const prefixes[] = { [KMALLOC_NORMAL] = "kmalloc-",
-		                                [KMALLOC_CGROUP] = "kmalloc-cg-",
-		                                [KMALLOC_RECLAIM] = "kmalloc-rcl-",
-		                                [KMALLOC_DMA] = "dma-kmalloc-" };
+						[KMALLOC_CGROUP] = "kmalloc-cg-",
+						[KMALLOC_RECLAIM] = "kmalloc-rcl-",
+						[KMALLOC_DMA] = "dma-kmalloc-" };
 	bool is_new;
 	uint32_t node = add_node(caches, NODE_CLASS, class, type, 0, &is_new);
 
@@ -215,10 +215,10 @@ static uint32_t class_node(struct km_caches *caches, uint64_t class, enum kmallo
 		snprintf(caches->nodes[node].name, NAME_BYTES, "kmalloc-large");
 	else if (class >= 1 << 20)
 		snprintf(caches->nodes[node].name, NAME_BYTES, "%s%lluM", prefixes[type],
-		         (unsigned long long)class >> 20);
+			 (unsigned long long)class >> 20);
 	else if (class >= 1 << 10)
 		snprintf(caches->nodes[node].name, NAME_BYTES, "%s%lluk", prefixes[type],
-		         (unsigned long long)class >> 10);
+			 (unsigned long long)class >> 10);
 	else
 		snprintf(caches->nodes[node].name, NAME_BYTES, "%s%llu", prefixes[type], (unsigned long long)class);
 	return node;
@@ -324,12 +324,12 @@ uint32_t km_caches_of(struct km_caches *caches, const struct km_event *event)
 		node = add_node(caches, NODE_UNNAMED, event->bytes_alloc, 0, 0, &is_new);
 		if (node != KM_CACHES_NONE && is_new)
 			snprintf(caches->nodes[node].name, NAME_BYTES, "(unnamed:%llu)",
-			         (unsigned long long)event->bytes_alloc);
+				 (unsigned long long)event->bytes_alloc);
 	} else {
 		node = add_node(caches, NODE_KIND, event->call_site, event->bytes_req, event->bytes_alloc, &is_new);
 		if (node != KM_CACHES_NONE && is_new)
 			snprintf(caches->nodes[node].name, NAME_BYTES, "(unnamed:%llu)",
-			         (unsigned long long)event->bytes_alloc);
+				 (unsigned long long)event->bytes_alloc);
 	}
 	if (node != KM_CACHES_NONE)
 		note_object_bytes(caches, caches->nodes[node].root, event->bytes_alloc);

@@ -28,7 +28,7 @@
 #include "reader.h"
 
 #define KM_CACHES_LIMIT (1U << 18)
-#define KM_CACHES_NONE UINT32_MAX
+#define KM_CACHES_NONE  UINT32_MAX
 
 struct km_caches;
 

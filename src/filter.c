@@ -227,25 +227,26 @@ fail:
 	return r;
 }
 
-bool km_patterns_match(const struct km_patterns *patterns, const char *name)
+bool km_patterns_match_any(const struct km_patterns *patterns, const char *const *names, size_t count)
 {
 	bool has_plain = false, matched = false;
 
-	if (!name)
-		name = "";
 	for (size_t i = 0; i < patterns->count; i++) {
-		bool negated = patterns->items[i].negated;
-
-		has_plain |= !negated;
-		if (matched && !negated)
-			continue;
-		if (fnmatch(patterns->items[i].glob, name, 0) == 0) {
-			if (negated)
+		has_plain |= !patterns->items[i].negated;
+		for (size_t n = 0; n < count; n++) {
+			if (fnmatch(patterns->items[i].glob, names[n] ? names[n] : "", 0) != 0)
+				continue;
+			if (patterns->items[i].negated)
 				return false;
 			matched = true;
 		}
 	}
 	return matched || !has_plain;
+}
+
+bool km_patterns_match(const struct km_patterns *patterns, const char *name)
+{
+	return km_patterns_match_any(patterns, &name, 1);
 }
 
 void km_patterns_release(struct km_patterns *patterns)

@@ -28,6 +28,8 @@ struct km_patterns {
 /* Appends the comma list `text`; an empty item is -EINVAL. An option given twice adds up. */
 int km_patterns_parse(struct km_patterns *patterns, const char *text, struct km_error *error);
 bool km_patterns_match(const struct km_patterns *patterns, const char *name);
+/* For a thing of several names: a plain item has to match any of them, a negated one none. */
+bool km_patterns_match_any(const struct km_patterns *patterns, const char *const *names, size_t count);
 void km_patterns_release(struct km_patterns *patterns);
 
 /*

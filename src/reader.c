@@ -23,8 +23,12 @@ static const char *describe(const uint8_t *head, size_t bytes)
 		{ "2ELIFREP", 8, "a perf.data file" },
 		{ "\x28\xb5\x2f\xfd", 4, "a zstd archive: unpack it first" },
 		{ "\x1f\x8b", 2, "a gzip archive: unpack it first" },
-		{ "\xfd" "7zXZ", 5, "an xz archive: unpack it first" },
-		{ "\x7f" "ELF", 4, "an ELF file" },
+		{ "\xfd"
+		  "7zXZ",
+		  5, "an xz archive: unpack it first" },
+		{ "\x7f"
+		  "ELF",
+		  4, "an ELF file" },
 		{ "{", 1, "JSON" },
 		{ "# tracer:", 9, "the text of tracefs's trace file" },
 	};
@@ -39,7 +43,7 @@ static const char *describe(const uint8_t *head, size_t bytes)
 }
 
 int km_reader_open(struct km_source *source, const struct km_reader_options *options, struct km_reader **ret_reader,
-                   struct km_error *error)
+		   struct km_error *error)
 {
 	static const struct km_reader_options no_options;
 	const struct km_reader_ops *best = NULL;
@@ -61,8 +65,8 @@ int km_reader_open(struct km_source *source, const struct km_reader_options *opt
 	}
 	if (!best)
 		return km_error_set(error, -ENOTSUP,
-		                    "%s: not a trace.dat file but %s; record one with `trace-cmd record -e kmem`",
-		                    km_source_name(source), describe(head, (size_t)n));
+				    "%s: not a trace.dat file but %s; record one with `trace-cmd record -e kmem`",
+				    km_source_name(source), describe(head, (size_t)n));
 	r = best->open(source, options ? options : &no_options, &reader, error);
 	if (r < 0)
 		return r;
@@ -107,12 +111,12 @@ const struct km_buffer_stats *km_reader_stats(struct km_reader *reader)
 }
 
 int km_reader_time_range(struct km_reader *reader, size_t buffer, uint64_t *ret_first, uint64_t *ret_last,
-                         struct km_error *error)
+			 struct km_error *error)
 {
 	if (!reader->ops->time_range)
 		return km_error_set(error, -ENOTSUP,
-		                    "%s: its last time is known only when it has been read; save it to a file first",
-		                    km_source_name(reader->source));
+				    "%s: its last time is known only when it has been read; save it to a file first",
+				    km_source_name(reader->source));
 	return reader->ops->time_range(reader, buffer, ret_first, ret_last, error);
 }
 

@@ -38,21 +38,21 @@ struct km_buffer_info {
 	enum km_clock_unit unit;
 	bool clock_is_coherent; /* comparable between CPUs; false for `local` and where it is not known */
 	uint32_t page_bytes;
-	size_t cpus_count; /* with a place in the file */
+	size_t cpus_count;  /* with a place in the file */
 	unsigned cpu_limit; /* above the highest CPU number */
 };
 
 struct km_trace_info {
-	const char *format; /* "trace.dat 7 (zstd)" */
-	const char *kernel; /* uname: "Linux host 6.12.1 x86_64", or NULL */
+	const char *format;    /* "trace.dat 7 (zstd)" */
+	const char *kernel;    /* uname: "Linux host 6.12.1 x86_64", or NULL */
 	const char *generator; /* what wrote the file, or NULL */
 	bool big_endian;
 	unsigned word_bytes; /* the kernel's: 4 or 8 */
 	uint32_t page_bytes;
 	uint32_t cpus_count; /* of the machine */
-	unsigned features; /* enum km_trace_feature */
+	unsigned features;   /* enum km_trace_feature */
 	bool is_cut_short;
-	bool keeps_order; /* events come in the file's own order: no tie is to be resolved */
+	bool keeps_order;       /* events come in the file's own order: no tie is to be resolved */
 	int64_t time_offset_ns; /* added by `trace-cmd report` to what it prints */
 	uint64_t unknown_options_count;
 	const struct km_buffer_info *buffers;
@@ -62,11 +62,11 @@ struct km_trace_info {
 /* What a recording lost on one CPU. */
 struct km_cpu_loss {
 	unsigned cpu;
-	bool start_lost;        /* its first page follows a loss */
-	uint64_t holes_count;   /* later pages that follow one */
-	uint64_t stored_count;  /* events lost, summed over the marks that tell a number */
+	bool start_lost;               /* its first page follows a loss */
+	uint64_t holes_count;          /* later pages that follow one */
+	uint64_t stored_count;         /* events lost, summed over the marks that tell a number */
 	uint64_t uncounted_gaps_count; /* marks that tell none */
-	bool has_statistics;    /* the recorder's own, as follow */
+	bool has_statistics;           /* the recorder's own, as follow */
 	uint64_t overrun_count, commit_overrun_count, dropped_count;
 	uint64_t damaged_count; /* pages or chunks that could not be read and were left out */
 	bool is_cut;            /* data are missing at the end of the file */
@@ -83,11 +83,11 @@ struct km_event_count {
 /* What one buffer held, complete once km_reader_read() returned 0. */
 struct km_buffer_stats {
 	bool has_events;
-	uint64_t first_time, last_time; /* of any event */
-	uint64_t events_count;          /* of any kind */
+	uint64_t first_time, last_time;          /* of any event */
+	uint64_t events_count;                   /* of any kind */
 	uint64_t slab_counts[KM_EVENT_MARK + 1]; /* as handed out, by kind */
-	uint64_t skipped_count;    /* slab events too short or impossible: left out */
-	uint64_t backwards_count;  /* times before those of an earlier event of their CPU: taken as equal */
+	uint64_t skipped_count;                  /* slab events too short or impossible: left out */
+	uint64_t backwards_count; /* times before those of an earlier event of their CPU: taken as equal */
 	const struct km_cpu_loss *cpus;
 	size_t cpus_count;
 	const struct km_event_count *events; /* sorted by count, then name */
@@ -97,7 +97,7 @@ struct km_buffer_stats {
 };
 
 struct km_reader_options {
-	bool only_counts; /* hand out no events, count them all: formats that can not be used are no error */
+	bool only_counts;     /* hand out no events, count them all: formats that can not be used are no error */
 	const char *marks[2]; /* texts of trace_marker events to hand out as KM_EVENT_MARK; NULL: none */
 };
 
@@ -109,7 +109,7 @@ struct km_reader;
  * looks like), else as the reader's open.
  */
 int km_reader_open(struct km_source *source, const struct km_reader_options *options, struct km_reader **ret_reader,
-                   struct km_error *error);
+		   struct km_error *error);
 void km_reader_close(struct km_reader *reader);
 
 const struct km_trace_info *km_reader_info(const struct km_reader *reader);
@@ -127,7 +127,7 @@ const struct km_buffer_stats *km_reader_stats(struct km_reader *reader);
  * the source can only be read once.
  */
 int km_reader_time_range(struct km_reader *reader, size_t buffer, uint64_t *ret_first, uint64_t *ret_last,
-                         struct km_error *error);
+			 struct km_error *error);
 
 /* Borrowed from the reader. "" where there is no name. */
 const char *km_reader_cache_name(const struct km_reader *reader, uint32_t cache);
@@ -148,12 +148,12 @@ struct km_reader_ops {
 	/* 0: not mine; higher: surer. head holds the source's first bytes, up to KM_READER_HEAD_BYTES. */
 	int (*bid)(const uint8_t *head, size_t bytes);
 	int (*open)(struct km_source *source, const struct km_reader_options *options, struct km_reader **ret_reader,
-	            struct km_error *error);
+		    struct km_error *error);
 	void (*close)(struct km_reader *reader);
 	int (*start)(struct km_reader *reader, size_t buffer, struct km_error *error);
 	int (*read)(struct km_reader *reader, struct km_event *events, size_t capacity, struct km_error *error);
 	int (*time_range)(struct km_reader *reader, size_t buffer, uint64_t *ret_first, uint64_t *ret_last,
-	                  struct km_error *error); /* may be NULL */
+			  struct km_error *error); /* may be NULL */
 	const struct km_buffer_stats *(*stats)(struct km_reader *reader);
 	const char *(*comm)(struct km_reader *reader, int32_t pid);
 	struct km_symbols *(*symbols)(struct km_reader *reader, struct km_error *error);

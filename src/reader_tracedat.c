@@ -18,11 +18,11 @@
 #include "tracedat_stream.h"
 
 /* Decoded ahead on each CPU; with many CPUs less, so that memory stays flat. */
-#define EVENTS_AHEAD_MOST 1024
+#define EVENTS_AHEAD_MOST  1024
 #define EVENTS_AHEAD_LEAST 64
 #define EVENTS_AHEAD_TOTAL 65536
-#define READ_BYTES_MOST (256U << 10)
-#define READ_BYTES_TOTAL (8U << 20)
+#define READ_BYTES_MOST    (256U << 10)
+#define READ_BYTES_TOTAL   (8U << 20)
 
 struct comm {
 	int32_t pid;
@@ -74,13 +74,13 @@ struct format_visit {
 static int missing_field(struct tracedat_reader *r, const char *event, const char *field)
 {
 	return km_error_set(&r->format_error, -EBADMSG,
-	                    "%s: the format of event %s has no field \"%s\", which is needed",
-	                    km_source_name(r->file->source), event, field);
+			    "%s: the format of event %s has no field \"%s\", which is needed",
+			    km_source_name(r->file->source), event, field);
 }
 
 /* The end of a field that must be there. */
 static int need(struct tracedat_reader *r, const struct km_event_format *format, const char *name,
-                struct km_field *ret_field, uint32_t *min_bytes)
+		struct km_field *ret_field, uint32_t *min_bytes)
 {
 	struct km_field field;
 	bool power;
@@ -90,8 +90,8 @@ static int need(struct tracedat_reader *r, const struct km_event_format *format,
 	power = field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8;
 	if (!power)
 		return km_error_set(&r->format_error, -EBADMSG,
-		                    "%s: field \"%s\" of event %s has %u bytes, which is not a number's size",
-		                    km_source_name(r->file->source), name, km_event_format_name(format), field.size);
+				    "%s: field \"%s\" of event %s has %u bytes, which is not a number's size",
+				    km_source_name(r->file->source), name, km_event_format_name(format), field.size);
 	*ret_field = field;
 	if (field.offset + (uint32_t)field.size > *min_bytes)
 		*min_bytes = field.offset + (uint32_t)field.size;
@@ -99,7 +99,7 @@ static int need(struct tracedat_reader *r, const struct km_event_format *format,
 }
 
 static int slab_layout(struct tracedat_reader *r, const struct km_event_format *format, enum km_event_kind kind,
-                       struct km_tracedat_layout *layout)
+		       struct km_tracedat_layout *layout)
 {
 	struct km_field field;
 	int result;
@@ -165,7 +165,7 @@ static int visit_slab_format(struct format_visit *visit, const struct slab_event
 	}
 	if (result) {
 		km_error_set(&r->format_error, result, "%s: the format of event %s can not be used: %s",
-		             km_source_name(r->file->source), event->name, error.text);
+			     km_source_name(r->file->source), event->name, error.text);
 		return 0;
 	}
 	if (!slab_layout(r, format, event->kind, &layout)) {
@@ -217,8 +217,8 @@ static int visit_ftrace_format(void *context, const char *system, const char *te
 }
 
 static int load_formats(struct tracedat_reader *r, bool ftrace,
-                        int (*visit)(void *context, const char *system, const char *text, size_t text_bytes),
-                        void *context, struct km_error *error)
+			int (*visit)(void *context, const char *system, const char *text, size_t text_bytes),
+			void *context, struct km_error *error)
 {
 	const struct km_tracedat_block *block = ftrace ? &r->file->ftrace_formats : &r->file->event_formats;
 	size_t bytes;
@@ -340,7 +340,7 @@ static int tracedat_bid(const uint8_t *head, size_t bytes)
 }
 
 static int tracedat_open(struct km_source *source, const struct km_reader_options *options,
-                         struct km_reader **ret_reader, struct km_error *error)
+			 struct km_reader **ret_reader, struct km_error *error)
 {
 	struct tracedat_reader *r = calloc(1, sizeof(*r));
 	struct format_visit visit = { .reader = r };
@@ -400,14 +400,15 @@ static int prepare(struct tracedat_reader *r, size_t index, struct km_error *err
 	struct km_tracedat_buffer *buffer;
 
 	if (index >= r->file->buffers_count)
-		return km_error_set(error, -EINVAL, "%s: there is no buffer %zu", km_source_name(r->file->source), index);
+		return km_error_set(error, -EINVAL, "%s: there is no buffer %zu", km_source_name(r->file->source),
+				    index);
 	if (r->format_error.code)
 		return km_error_set(error, r->format_error.code, "%s", r->format_error.text);
 	stop(r);
 	buffer = &r->file->buffers[index];
 	if (buffer->page_bytes < r->file->page_header.data_offset + 8)
 		return km_error_set(error, -EBADMSG, "%s: a page size of %u bytes is too small for any page",
-		                    km_source_name(r->file->source), buffer->page_bytes);
+				    km_source_name(r->file->source), buffer->page_bytes);
 	free(d->losses);
 	d->losses = calloc(buffer->cpus_count ? buffer->cpus_count : 1, sizeof(*d->losses));
 	if (!d->losses)
@@ -490,7 +491,7 @@ static int tracedat_read(struct km_reader *base, struct km_event *events, size_t
 }
 
 static int tracedat_time_range(struct km_reader *base, size_t index, uint64_t *ret_first, uint64_t *ret_last,
-                               struct km_error *error)
+			       struct km_error *error)
 {
 	struct tracedat_reader *r = (struct tracedat_reader *)base;
 	bool found = false;

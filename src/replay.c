@@ -180,7 +180,7 @@ static __attribute__((noinline, cold)) void forget_overflowed_first(struct km_re
 
 /* Whether the event is the second of a pair; if so it is dealt with. */
 static bool second_of_pair(struct km_replay *replay, struct large_kmalloc *last, const struct km_event *event,
-                           uint32_t key, struct km_outcome *outcome)
+			   uint32_t key, struct km_outcome *outcome)
 {
 	struct km_slot *slot;
 
@@ -190,12 +190,12 @@ static bool second_of_pair(struct km_replay *replay, struct large_kmalloc *last,
 	if (last->overflowed) {
 		*outcome = (struct km_outcome){ .kind = KM_OUTCOME_DOUBLED, .first_overflowed = true };
 		outcome->object = (struct km_object){ .ptr = event->ptr,
-			                              .time = last->time,
-			                              .bytes_req = (uint32_t)event->bytes_req,
-			                              .bytes_alloc = (uint32_t)event->bytes_alloc,
-			                              .key = last->key,
-			                              .pid = event->pid,
-			                              .cpu = event->cpu };
+						      .time = last->time,
+						      .bytes_req = (uint32_t)event->bytes_req,
+						      .bytes_alloc = (uint32_t)event->bytes_alloc,
+						      .key = last->key,
+						      .pid = event->pid,
+						      .cpu = event->cpu };
 		return true;
 	}
 	slot = km_replay_hash_find(&replay->table, event->ptr);
@@ -210,7 +210,7 @@ static bool second_of_pair(struct km_replay *replay, struct large_kmalloc *last,
 /* --- one event --- */
 
 static inline void alloc(struct km_replay *replay, const struct km_event *event, uint32_t key,
-                         struct km_outcome *outcome)
+			 struct km_outcome *outcome)
 {
 	struct large_kmalloc *last = &replay->last[event->cpu];
 	struct km_object object;
@@ -230,12 +230,12 @@ static inline void alloc(struct km_replay *replay, const struct km_event *event,
 			return;
 	}
 	object = (struct km_object){ .ptr = event->ptr,
-		                     .time = event->time,
-		                     .bytes_req = (uint32_t)event->bytes_req,
-		                     .bytes_alloc = (uint32_t)event->bytes_alloc,
-		                     .key = key,
-		                     .pid = event->pid,
-		                     .cpu = event->cpu };
+				     .time = event->time,
+				     .bytes_req = (uint32_t)event->bytes_req,
+				     .bytes_alloc = (uint32_t)event->bytes_alloc,
+				     .key = key,
+				     .pid = event->pid,
+				     .cpu = event->cpu };
 	slot = km_replay_hash_find(&replay->table, event->ptr);
 	outcome->kind = KM_OUTCOME_TRACKED;
 	if (__builtin_expect(slot != NULL, 0)) {
@@ -253,12 +253,12 @@ static inline void alloc(struct km_replay *replay, const struct km_event *event,
 	}
 	if (__builtin_expect(event->bytes_req > KM_REPLAY_DOUBLED_OVER_BYTES, 0) && km_event_is_kmalloc(event)) {
 		*last = (struct large_kmalloc){ .ptr = event->ptr,
-			                        .bytes_req = event->bytes_req,
-			                        .bytes_alloc = event->bytes_alloc,
-			                        .time = event->time,
-			                        .key = key,
-			                        .pid = event->pid,
-			                        .overflowed = outcome->kind == KM_OUTCOME_OVERFLOWED };
+						.bytes_req = event->bytes_req,
+						.bytes_alloc = event->bytes_alloc,
+						.time = event->time,
+						.key = key,
+						.pid = event->pid,
+						.overflowed = outcome->kind == KM_OUTCOME_OVERFLOWED };
 		replay->overflowed_firsts += last->overflowed;
 	}
 }
@@ -293,7 +293,7 @@ static inline void release(struct km_replay *replay, const struct km_event *even
 }
 
 void km_replay_run(struct km_replay *replay, const struct km_event *events, const uint32_t *keys, size_t count,
-                   struct km_outcome *outcomes)
+		   struct km_outcome *outcomes)
 {
 	for (size_t i = 0; i < count && i < PREFETCH_AHEAD; i++)
 		km_replay_hash_prefetch(&replay->table, events[i].ptr);

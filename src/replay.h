@@ -32,7 +32,7 @@
 
 /* kmalloc beyond this is told twice (KMALLOC_MAX_CACHE_SIZE with 4 KiB pages). */
 #define KM_REPLAY_DOUBLED_OVER_BYTES 8192
-#define KM_REPLAY_EPISODES_LIMIT 64
+#define KM_REPLAY_EPISODES_LIMIT     64
 
 enum km_outcome_kind {
 	KM_OUTCOME_NONE, /* not a slab event */
@@ -46,10 +46,10 @@ enum km_outcome_kind {
 };
 
 struct km_outcome {
-	uint8_t kind;             /* enum km_outcome_kind */
-	bool implied_free;        /* TRACKED: `object` lived at this address and was taken as freed */
-	bool first_overflowed;    /* DOUBLED: the first was not tracked, nor is the second */
-	struct km_object object;  /* MATCHED: what was freed; implied_free: likewise; DOUBLED: as it was before */
+	uint8_t kind;            /* enum km_outcome_kind */
+	bool implied_free;       /* TRACKED: `object` lived at this address and was taken as freed */
+	bool first_overflowed;   /* DOUBLED: the first was not tracked, nor is the second */
+	struct km_object object; /* MATCHED: what was freed; implied_free: likewise; DOUBLED: as it was before */
 };
 
 /* Times when the table was full: from an overflow to the next free slot. */
@@ -59,10 +59,10 @@ struct km_overflow_episode {
 };
 
 struct km_overflow {
-	uint64_t count, bytes;  /* objects not tracked */
-	uint64_t first_time;    /* of the first; meaningless while count is 0 */
+	uint64_t count, bytes; /* objects not tracked */
+	uint64_t first_time;   /* of the first; meaningless while count is 0 */
 	uint64_t episodes_count;
-	uint64_t longest_time;  /* longest episode's duration */
+	uint64_t longest_time; /* longest episode's duration */
 	bool is_open;
 	struct km_overflow_episode episodes[KM_REPLAY_EPISODES_LIMIT]; /* the first ones */
 	struct km_overflow_episode current;
@@ -85,7 +85,7 @@ void km_replay_free(struct km_replay *replay);
  * became of event i.
  */
 void km_replay_run(struct km_replay *replay, const struct km_event *events, const uint32_t *keys, size_t count,
-                   struct km_outcome *outcomes);
+		   struct km_outcome *outcomes);
 
 /* The table as it stands: for walking what is live. */
 const struct km_replay_hash *km_replay_table(const struct km_replay *replay);

@@ -39,13 +39,14 @@ static int init(struct km_replay_hash *hash, uint64_t count, struct km_error *er
 
 	if (!slots)
 		return km_error_set(error, -ENOMEM,
-		                    "no memory for a table of %" PRIu64 " objects (%" PRIu64 " MiB); give --objects less",
-		                    count, km_replay_hash_bytes(count) >> 20);
+				    "no memory for a table of %" PRIu64 " objects (%" PRIu64
+				    " MiB); give --objects less",
+				    count, km_replay_hash_bytes(count) >> 20);
 	*hash = (struct km_replay_hash){ .slots = slots,
-		                         .slots_count = slots_count,
-		                         .shift = 64U - (unsigned)__builtin_ctzll(slots_count),
-		                         .capacity = count,
-		                         .peak_bytes = slots_count * sizeof(*slots) };
+					 .slots_count = slots_count,
+					 .shift = 64U - (unsigned)__builtin_ctzll(slots_count),
+					 .capacity = count,
+					 .peak_bytes = slots_count * sizeof(*slots) };
 	return 0;
 }
 
@@ -54,8 +55,8 @@ int km_replay_hash_init_fixed(struct km_replay_hash *hash, uint64_t count, struc
 	int r;
 
 	if (!count || count > KM_REPLAY_HASH_COUNT_LIMIT)
-		return km_error_set(error, -EINVAL, "a table of %" PRIu64 " objects: 1 to %" PRIu64 " are possible", count,
-		                    KM_REPLAY_HASH_COUNT_LIMIT);
+		return km_error_set(error, -EINVAL, "a table of %" PRIu64 " objects: 1 to %" PRIu64 " are possible",
+				    count, KM_REPLAY_HASH_COUNT_LIMIT);
 	r = init(hash, count, error);
 	if (!r)
 		hash->fixed = true;

@@ -24,7 +24,7 @@
 #include "error.h"
 
 #define KM_REPLAY_HASH_COUNT_LIMIT (UINT64_C(1) << 31) /* objects */
-#define KM_REPLAY_HASH_AUTO_START 65536U
+#define KM_REPLAY_HASH_AUTO_START  65536U
 
 /* An object, unpacked. */
 struct km_object {
@@ -109,7 +109,7 @@ static inline void km_slot_pack(struct km_slot *slot, const struct km_object *ob
 	slot->ptr = object->ptr;
 	slot->time = object->time;
 	slot->sizes = (uint64_t)object->bytes_alloc << 34 | (uint64_t)(object->bytes_req & 0x3fffffff) << 4 |
-	              ((uint64_t)object->cpu >> 10 & 15);
+		      ((uint64_t)object->cpu >> 10 & 15);
 	slot->key = object->key;
 	slot->pid_cpu = ((uint32_t)object->pid & 0x3fffff) << 10 | ((uint32_t)object->cpu & 1023);
 }

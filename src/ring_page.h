@@ -27,7 +27,7 @@
 
 #include "cursor.h"
 
-#define KM_RING_COMMIT_MASK ((UINT32_C(1) << 27) - 1)
+#define KM_RING_COMMIT_MASK   ((UINT32_C(1) << 27) - 1)
 #define KM_RING_MISSED_EVENTS (UINT32_C(1) << 31)
 #define KM_RING_MISSED_STORED (UINT32_C(1) << 30)
 
@@ -47,8 +47,8 @@ struct km_ring_page {
  * into it: nothing in it can be used.
  */
 static inline bool km_ring_page_begin(struct km_ring_page *page, const uint8_t *data, uint32_t bytes,
-                                      uint32_t commit_offset, uint32_t commit_bytes, uint32_t data_offset,
-                                      bool big_endian)
+				      uint32_t commit_offset, uint32_t commit_bytes, uint32_t data_offset,
+				      bool big_endian)
 {
 	uint32_t commit;
 	uint32_t size;
@@ -69,8 +69,8 @@ static inline bool km_ring_page_begin(struct km_ring_page *page, const uint8_t *
 	page->missed_count = 0;
 	if (page->missed && (commit & KM_RING_MISSED_STORED) && bytes - data_offset - size >= commit_bytes) {
 		page->missed_is_stored = true;
-		page->missed_count = commit_bytes == 8 ? km_load64(page->end, big_endian)
-		                                       : km_load32(page->end, big_endian);
+		page->missed_count =
+			commit_bytes == 8 ? km_load64(page->end, big_endian) : km_load32(page->end, big_endian);
 	}
 	return true;
 }
@@ -93,7 +93,7 @@ static inline uint64_t km_ring_absolute_time(uint64_t stamp, uint64_t before)
  * false at the end of the page, or where a record does not fit (damaged).
  */
 static inline bool km_ring_page_next(struct km_ring_page *page, bool big_endian, const uint8_t **ret_payload,
-                                     uint32_t *ret_bytes)
+				     uint32_t *ret_bytes)
 {
 	const uint8_t *at = page->at;
 	const uint8_t *const end = page->end;

@@ -43,19 +43,21 @@ void km_tie_order_free(struct km_tie_order *order)
 	free(order);
 }
 
-static int grow(void **array, size_t *room, size_t count, size_t item)
+/* Room for count items in the array whose pointer is at `array`. */
+static int grow(void *array, size_t *room, size_t count, size_t item)
 {
-	void *larger;
+	void *old, *larger;
 	size_t wanted = *room ? *room : 64;
 
 	while (wanted < count)
 		wanted *= 2;
 	if (wanted == *room)
 		return 0;
-	larger = reallocarray(*array, wanted, item);
+	memcpy(&old, array, sizeof(old));
+	larger = reallocarray(old, wanted, item);
 	if (!larger)
 		return -ENOMEM;
-	*array = larger;
+	memcpy(array, &larger, sizeof(larger));
 	*room = wanted;
 	return 0;
 }
@@ -77,7 +79,7 @@ static struct address *find(struct km_tie_order *order, uint64_t ptr)
 
 /* Which addresses there are, on which CPUs, and whether they are live before the tie. */
 static void note_addresses(struct km_tie_order *order, const struct km_replay *replay, const struct km_event *events,
-                           size_t count)
+			   size_t count)
 {
 	memset(order->addresses, 0, order->addresses_room * sizeof(*order->addresses));
 	for (size_t i = 0; i < count; i++) {
@@ -130,7 +132,7 @@ static void simulate(struct km_tie_order *order, const struct km_event *event, u
 }
 
 int km_tie_order_resolve(struct km_tie_order *order, const struct km_replay *replay, struct km_event *events,
-                         size_t count, struct km_error *error)
+			 size_t count, struct km_error *error)
 {
 	const struct km_replay_hash *table = km_replay_table(replay);
 	uint64_t room = table->fixed || table->bound_is_reached ? table->capacity - table->count : UINT64_MAX / 2;
@@ -140,9 +142,9 @@ int km_tie_order_resolve(struct km_tie_order *order, const struct km_replay *rep
 		lanes += i == 0 || events[i].cpu != events[i - 1].cpu;
 	if (lanes < 2)
 		return 0;
-	if (grow((void **)&order->addresses, &order->addresses_room, 2 * count, sizeof(*order->addresses)) ||
-	    grow((void **)&order->lanes, &order->lanes_room, lanes, sizeof(*order->lanes)) ||
-	    grow((void **)&order->taken, &order->taken_room, count, sizeof(*order->taken)))
+	if (grow(&order->addresses, &order->addresses_room, 2 * count, sizeof(*order->addresses)) ||
+	    grow(&order->lanes, &order->lanes_room, lanes, sizeof(*order->lanes)) ||
+	    grow(&order->taken, &order->taken_room, count, sizeof(*order->taken)))
 		return km_error_set(error, -ENOMEM, "out of memory for %zu events of one time", count);
 	note_addresses(order, replay, events, count);
 	lanes = 0;

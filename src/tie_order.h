@@ -30,6 +30,6 @@ void km_tie_order_free(struct km_tie_order *order);
  * own order, as they are to be played next. -ENOMEM leaves them as they are.
  */
 int km_tie_order_resolve(struct km_tie_order *order, const struct km_replay *replay, struct km_event *events,
-                         size_t count, struct km_error *error);
+			 size_t count, struct km_error *error);
 
 #endif

@@ -21,7 +21,7 @@ int km_tracedat_probe(const uint8_t *head, size_t bytes)
 static int walker_error(struct walker *w, int code, const char *what)
 {
 	return km_error_set(w->error, code, "%s: %s at offset %" PRIu64 "; record again, or try the file's original",
-	                    km_source_name(w->file->source), what, w->offset);
+			    km_source_name(w->file->source), what, w->offset);
 }
 
 /* The next n bytes (n <= sizeof window), borrowed until the next call, or NULL with the error set. */
@@ -110,7 +110,7 @@ static void note_block(struct walker *w, uint64_t start, struct km_tracedat_bloc
 /* --- what both versions share --- */
 
 int km_tracedat_load(struct km_tracedat *file, const struct km_tracedat_block *block, char **ret_data,
-                     size_t *ret_bytes, struct km_error *error)
+		     size_t *ret_bytes, struct km_error *error)
 {
 	struct km_decompressor *decompressor = NULL;
 	char *packed = NULL, *plain = NULL;
@@ -127,7 +127,7 @@ int km_tracedat_load(struct km_tracedat *file, const struct km_tracedat_block *b
 	plain = block->compressed ? malloc(block->plain_bytes + 1) : packed;
 	if (!packed || !plain) {
 		km_error_set(error, r, "%s: out of memory for a section of %" PRIu64 " bytes",
-		             km_source_name(file->source), block->plain_bytes);
+			     km_source_name(file->source), block->plain_bytes);
 		goto out;
 	}
 	n = km_source_read_at(file->source, block->offset, packed, block->bytes, error);
@@ -137,15 +137,14 @@ int km_tracedat_load(struct km_tracedat *file, const struct km_tracedat_block *b
 	r = -EBADMSG;
 	if ((uint64_t)n < block->bytes) {
 		km_error_set(error, r, "%s: the file ends inside a section at offset %" PRIu64,
-		             km_source_name(file->source), block->offset);
+			     km_source_name(file->source), block->offset);
 		goto out;
 	}
 	if (block->compressed) {
 		decompressor = km_decompressor_new(file->compression);
-		if (!decompressor ||
-		    km_decompress(decompressor, packed, block->bytes, plain, block->plain_bytes) < 0) {
+		if (!decompressor || km_decompress(decompressor, packed, block->bytes, plain, block->plain_bytes) < 0) {
 			km_error_set(error, r, "%s: the section at offset %" PRIu64 " can not be decompressed (%s)",
-			             km_source_name(file->source), block->offset, file->compression_name);
+				     km_source_name(file->source), block->offset, file->compression_name);
 			goto out;
 		}
 	}
@@ -162,8 +161,8 @@ out:
 	return r;
 }
 
-const char *km_tracedat_block_text(const struct km_tracedat *file, const char *data, size_t bytes,
-                                   unsigned size_bytes, size_t *ret_bytes)
+const char *km_tracedat_block_text(const struct km_tracedat *file, const char *data, size_t bytes, unsigned size_bytes,
+				   size_t *ret_bytes)
 {
 	struct km_cursor c = km_cursor_make(data, bytes, file->big_endian);
 	uint64_t n = size_bytes == 8 ? km_cursor_u64(&c) : km_cursor_u32(&c);
@@ -176,8 +175,8 @@ const char *km_tracedat_block_text(const struct km_tracedat *file, const char *d
 }
 
 static int each_format(struct km_cursor *c, const char *system, uint32_t count,
-                       int (*visit)(void *context, const char *system, const char *text, size_t text_bytes),
-                       void *context)
+		       int (*visit)(void *context, const char *system, const char *text, size_t text_bytes),
+		       void *context)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t bytes = km_cursor_u64(c);
@@ -194,8 +193,8 @@ static int each_format(struct km_cursor *c, const char *system, uint32_t count,
 }
 
 int km_tracedat_each_format(const struct km_tracedat *file, bool ftrace, const char *data, size_t bytes,
-                            int (*visit)(void *context, const char *system, const char *text, size_t text_bytes),
-                            void *context)
+			    int (*visit)(void *context, const char *system, const char *text, size_t text_bytes),
+			    void *context)
 {
 	struct km_cursor c = km_cursor_make(data, bytes, file->big_endian);
 	uint32_t count = km_cursor_u32(&c);
@@ -225,22 +224,25 @@ static int parse_header_info(struct km_tracedat *file, const char *data, size_t 
 	const char *name = km_cursor_string(&c);
 	uint64_t n = km_cursor_u64(&c);
 	const uint8_t *text = n <= km_cursor_left(&c) ? km_cursor_take(&c, (size_t)n) : NULL;
+	struct km_error why = { 0 };
+	int r;
 
 	if (c.failed || !text || strcmp(name, "header_page"))
 		return km_error_set(error, -EBADMSG, "%s: the header_page section is damaged",
-		                    km_source_name(file->source));
+				    km_source_name(file->source));
 	if (!n) { /* ancient kernels: trace-cmd writes an empty one */
 		file->page_header = (struct km_page_header){ .commit_offset = 8,
-			                                     .commit_bytes = file->user_long_bytes,
-			                                     .data_offset = 8 + file->user_long_bytes,
-			                                     .data_bytes = 0 };
+							     .commit_bytes = file->user_long_bytes,
+							     .data_offset = 8 + file->user_long_bytes,
+							     .data_bytes = 0 };
 		return 0;
 	}
-	return km_page_header_parse((const char *)text, (size_t)n, &file->page_header, error);
+	r = km_page_header_parse((const char *)text, (size_t)n, &file->page_header, &why);
+	return r ? km_error_set(error, r, "%s: %s", km_source_name(file->source), why.text) : 0;
 }
 
 struct km_tracedat_buffer *km_tracedat_add_buffer(struct km_tracedat *file, const char *name, const char *clock,
-                                                  uint32_t page_bytes)
+						  uint32_t page_bytes)
 {
 	struct km_tracedat_buffer *buffers;
 	struct km_tracedat_buffer buffer = { .page_bytes = page_bytes };
@@ -582,7 +584,9 @@ static int v7_compression(struct walker *w)
 	static const struct {
 		const char *name;
 		enum km_compression compression;
-	} known[] = { { "none", KM_COMPRESSION_NONE }, { "zlib", KM_COMPRESSION_ZLIB }, { "zstd", KM_COMPRESSION_ZSTD } };
+	} known[] = { { "none", KM_COMPRESSION_NONE },
+		      { "zlib", KM_COMPRESSION_ZLIB },
+		      { "zstd", KM_COMPRESSION_ZSTD } };
 	char *version = NULL;
 	int r;
 
@@ -599,9 +603,9 @@ static int v7_compression(struct walker *w)
 		}
 	}
 	return km_error_set(w->error, -ENOTSUP,
-	                    "%s: compressed with \"%.40s\", which is not known here; "
-	                    "`trace-cmd convert --compression zstd` makes it readable",
-	                    km_source_name(w->file->source), w->file->compression_name);
+			    "%s: compressed with \"%.40s\", which is not known here; "
+			    "`trace-cmd convert --compression zstd` makes it readable",
+			    km_source_name(w->file->source), w->file->compression_name);
 }
 
 static int open_v7(struct walker *w)
@@ -627,9 +631,9 @@ static int open_v7(struct walker *w)
 	}
 	if (!w->has_header_info)
 		return km_error_set(w->error, -EBADMSG,
-		                    "%s: no header_page section%s; record again, or try the file's original",
-		                    km_source_name(file->source),
-		                    file->is_cut_short ? ", the file is cut short before its tables" : "");
+				    "%s: no header_page section%s; record again, or try the file's original",
+				    km_source_name(file->source),
+				    file->is_cut_short ? ", the file is cut short before its tables" : "");
 	r = v7_section(w, w->header_info_offset, OPTION_HEADER_INFO, &block);
 	if (r <= 0)
 		return r < 0 ? r : walker_error(w, -EBADMSG, "the header_page section reaches behind the end");
@@ -678,9 +682,9 @@ int km_tracedat_open(struct km_source *source, struct km_tracedat **ret_file, st
 		goto fail;
 	if (strcmp(version, "6") && strcmp(version, "7")) {
 		r = km_error_set(error, -ENOTSUP,
-		                 "%s: trace.dat version \"%.15s\"; versions 6 and 7 can be read, "
-		                 "`trace-cmd convert` makes one of the other",
-		                 km_source_name(source), version);
+				 "%s: trace.dat version \"%.15s\"; versions 6 and 7 can be read, "
+				 "`trace-cmd convert` makes one of the other",
+				 km_source_name(source), version);
 		goto fail;
 	}
 	file->version = (unsigned)(version[0] - '0');

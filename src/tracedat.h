@@ -21,9 +21,9 @@
 #include "source.h"
 
 #define KM_TRACEDAT_BUFFERS_LIMIT 1024
-#define KM_TRACEDAT_PAGE_LIMIT (1U << 26)    /* bytes of a sub-buffer */
+#define KM_TRACEDAT_PAGE_LIMIT    (1U << 26) /* bytes of a sub-buffer */
 #define KM_TRACEDAT_SECTION_LIMIT (1U << 30) /* bytes of an uncompressed section */
-#define KM_TRACEDAT_CHUNK_LIMIT (1U << 26)   /* bytes of a chunk, compressed or not */
+#define KM_TRACEDAT_CHUNK_LIMIT   (1U << 26) /* bytes of a chunk, compressed or not */
 
 /* Where a block of text or a table is, for reading it when it is wanted. */
 struct km_tracedat_block {
@@ -102,7 +102,7 @@ void km_tracedat_close(struct km_tracedat *file);
  * gives NULL and 0 bytes and returns 0.
  */
 int km_tracedat_load(struct km_tracedat *file, const struct km_tracedat_block *block, char **ret_data,
-                     size_t *ret_bytes, struct km_error *error);
+		     size_t *ret_bytes, struct km_error *error);
 
 /*
  * Calls visit for every event format of a formats block's plain bytes
@@ -111,15 +111,15 @@ int km_tracedat_load(struct km_tracedat *file, const struct km_tracedat_block *b
  * damaged (what was whole was visited).
  */
 int km_tracedat_each_format(const struct km_tracedat *file, bool ftrace, const char *data, size_t bytes,
-                            int (*visit)(void *context, const char *system, const char *text, size_t text_bytes),
-                            void *context);
+			    int (*visit)(void *context, const char *system, const char *text, size_t text_bytes),
+			    void *context);
 
 /*
  * kallsyms and cmdlines blocks begin with their size, which is not part of
  * the text. The text is borrowed from data.
  */
-const char *km_tracedat_block_text(const struct km_tracedat *file, const char *data, size_t bytes,
-                                   unsigned size_bytes, size_t *ret_bytes);
+const char *km_tracedat_block_text(const struct km_tracedat *file, const char *data, size_t bytes, unsigned size_bytes,
+				   size_t *ret_bytes);
 
 /* One CPU's pages in order. */
 struct km_tracedat_pages;
@@ -129,7 +129,7 @@ struct km_tracedat_pages;
  * NULL when out of memory.
  */
 struct km_tracedat_pages *km_tracedat_pages_new(struct km_tracedat *file, const struct km_tracedat_buffer *buffer,
-                                                const struct km_tracedat_cpu *cpu, size_t buffer_bytes);
+						const struct km_tracedat_cpu *cpu, size_t buffer_bytes);
 void km_tracedat_pages_free(struct km_tracedat_pages *pages);
 
 enum km_pages_result {

@@ -11,7 +11,7 @@
 static int option_error(struct walker *w, int code, const char *what)
 {
 	return km_error_set(w->error, code, "%s: %s (options before offset %" PRIu64 ")",
-	                    km_source_name(w->file->source), what, w->offset);
+			    km_source_name(w->file->source), what, w->offset);
 }
 
 /* The payload up to its first NUL or line end, duplicated into *field unless that is set already. */

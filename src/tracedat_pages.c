@@ -30,7 +30,7 @@ struct km_tracedat_pages {
 };
 
 struct km_tracedat_pages *km_tracedat_pages_new(struct km_tracedat *file, const struct km_tracedat_buffer *buffer,
-                                                const struct km_tracedat_cpu *cpu, size_t buffer_bytes)
+						const struct km_tracedat_cpu *cpu, size_t buffer_bytes)
 {
 	struct km_tracedat_pages *pages = calloc(1, sizeof(*pages));
 	uint64_t file_bytes = km_source_bytes(file->source);
@@ -99,7 +99,7 @@ static int cut(struct km_tracedat_pages *pages)
 
 /* Read and check a chunk's two sizes at pages->next. 1, 0 if they can not be right, negative errno. */
 static int read_chunk_header(struct km_tracedat_pages *pages, uint32_t *ret_packed, uint32_t *ret_plain,
-                             struct km_error *error)
+			     struct km_error *error)
 {
 	uint8_t raw[8];
 	int64_t n;

@@ -57,13 +57,13 @@ struct walker {
 	struct {
 		uint64_t offset;
 		char *name;
-	} *v6_instances;
+	} * v6_instances;
 	size_t v6_instances_count;
 	char *stat_buffer; /* the buffer that CPUSTAT options are about; NULL: the top one */
 	struct {
 		char *buffer; /* NULL: the top one */
 		struct km_tracedat_stat stat;
-	} *stats;
+	} * stats;
 	size_t stats_count;
 };
 
@@ -74,7 +74,7 @@ static inline bool km_tracedat_page_bytes_ok(uint32_t bytes)
 
 /* tracedat.c */
 struct km_tracedat_buffer *km_tracedat_add_buffer(struct km_tracedat *file, const char *name, const char *clock,
-                                                  uint32_t page_bytes);
+						  uint32_t page_bytes);
 int km_tracedat_add_cpu(struct km_tracedat_buffer *buffer, unsigned cpu, uint64_t offset, uint64_t bytes);
 
 /* tracedat_options.c: one option's payload (data has no NUL behind it in version 7). 0 or negative errno. */

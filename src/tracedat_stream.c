@@ -27,7 +27,7 @@ static void note(char *text, size_t bytes, const char *what, const struct km_tra
 {
 	if (!text[0])
 		snprintf(text, bytes, "%s, CPU %u, in the block at offset %" PRIu64, what, s->loss->cpu,
-		         km_tracedat_pages_offset(s->pages));
+			 km_tracedat_pages_offset(s->pages));
 }
 
 /* Events of this CPU are missing here. count 0: how many is not known. */
@@ -71,7 +71,7 @@ static int open_page(struct km_tracedat_stream *s, struct km_error *error)
 			continue;
 		}
 		if (!km_ring_page_begin(&s->page, data, s->decoder->buffer->page_bytes, header->commit_offset,
-		                        header->commit_bytes, header->data_offset, file->big_endian)) {
+					header->commit_bytes, header->data_offset, file->big_endian)) {
 			note_damage(s, "a page that holds more than fits into one");
 			continue;
 		}
@@ -108,7 +108,7 @@ static inline uint64_t load_field(const uint8_t *record, struct km_field field, 
 }
 
 static uint32_t load_name(struct km_tracedat_decoder *d, const uint8_t *record, uint32_t bytes, struct km_field field,
-                          bool big_endian)
+			  bool big_endian)
 {
 	uint32_t where, offset, length;
 	const char *text;
@@ -139,7 +139,7 @@ static __attribute__((noinline, cold)) bool skip_record(struct km_tracedat_strea
 
 /* A print event: hand it out if it is the first with a wanted text. */
 static __attribute__((noinline)) bool decode_mark(struct km_tracedat_decoder *d, const uint8_t *record, uint32_t bytes,
-                                                  const struct km_tracedat_layout *layout, struct km_event *event)
+						  const struct km_tracedat_layout *layout, struct km_event *event)
 {
 	const char *text = (const char *)record + layout->text_offset;
 	size_t length = strnlen(text, bytes - layout->text_offset);
@@ -155,7 +155,7 @@ static __attribute__((noinline)) bool decode_mark(struct km_tracedat_decoder *d,
 }
 
 static inline bool decode_record(struct km_tracedat_stream *s, const struct km_tracedat_layout *layout,
-                                 const uint8_t *record, uint32_t bytes, bool big_endian, struct km_event *event)
+				 const uint8_t *record, uint32_t bytes, bool big_endian, struct km_event *event)
 {
 	struct km_tracedat_decoder *d = s->decoder;
 
@@ -225,10 +225,10 @@ static inline uint64_t event_time(struct km_tracedat_stream *s)
 static void put_lost(struct km_tracedat_stream *s)
 {
 	s->head.events[s->head.count++] = (struct km_event){ .time = s->last_time,
-		                                             .bytes_req = s->pending_count,
-		                                             .cpu = (uint16_t)s->loss->cpu,
-		                                             .node = KM_NODE_ANY,
-		                                             .kind = KM_EVENT_LOST };
+							     .bytes_req = s->pending_count,
+							     .cpu = (uint16_t)s->loss->cpu,
+							     .node = KM_NODE_ANY,
+							     .kind = KM_EVENT_LOST };
 	s->loss_is_pending = false;
 	s->pending_count = 0;
 }
@@ -306,7 +306,7 @@ static int refill(struct km_merge_stream *head, struct km_error *error)
 }
 
 struct km_tracedat_stream *km_tracedat_stream_new(struct km_tracedat_decoder *decoder, size_t index, size_t capacity,
-                                                  size_t read_bytes)
+						  size_t read_bytes)
 {
 	const struct km_tracedat_cpu *cpu = &decoder->buffer->cpus[index];
 	struct km_tracedat_stream *s = calloc(1, sizeof(*s));
@@ -366,7 +366,7 @@ static int scan_times(struct km_tracedat_stream *s, bool only_first, uint64_t *r
 }
 
 int km_tracedat_stream_range(struct km_tracedat_stream *s, uint64_t *ret_first, uint64_t *ret_last,
-                             struct km_error *error)
+			     struct km_error *error)
 {
 	uint64_t first = 0, unused;
 	int r = scan_times(s, true, &first, error);
@@ -389,4 +389,3 @@ int km_tracedat_stream_range(struct km_tracedat_stream *s, uint64_t *ret_first, 
 	*ret_last = s->last_time;
 	return 1;
 }
-

@@ -50,12 +50,12 @@ struct km_tracedat_stream;
  * NULL when out of memory.
  */
 struct km_tracedat_stream *km_tracedat_stream_new(struct km_tracedat_decoder *decoder, size_t index, size_t capacity,
-                                                  size_t read_bytes);
+						  size_t read_bytes);
 void km_tracedat_stream_free(struct km_tracedat_stream *stream);
 struct km_merge_stream *km_tracedat_stream_head(struct km_tracedat_stream *stream);
 
 /* First and last time of any event on this CPU. 1, 0 if there is none, negative errno. Uses the stream up. */
 int km_tracedat_stream_range(struct km_tracedat_stream *stream, uint64_t *ret_first, uint64_t *ret_last,
-                             struct km_error *error);
+			     struct km_error *error);
 
 #endif

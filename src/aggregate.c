@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Counting. For every allocation the way from the event to its key is one
+ * look-up in a direct-mapped cache of shapes; the slow way behind it asks
+ * for the cache's node, the filter and the group.
+ *
+ * What each key held at the moment of the global peak is not copied at every
+ * new peak: a stamp grows then, and a key whose stamp is older than the peak
+ * still holds what it held at the peak, until it is about to change. Holes
+ * work the same way.
+ */
+#include "aggregate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregate_private.h"
+
+#define GROUP_NONE 0
+
+static int out_of_memory(struct km_error *error)
+{
+	return km_error_set(error, -ENOMEM, "out of memory");
+}
+
+int km_aggregate_new(struct km_selection *selection, unsigned cpu_limit, struct km_aggregate **ret_aggregate,
+		     struct km_error *error)
+{
+	struct km_aggregate *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return out_of_memory(error);
+	a->selection = selection;
+	a->is_dynamic = km_selection_is_dynamic(selection);
+	a->stamp = 1;
+	a->cpu_limit = cpu_limit ? cpu_limit : 1;
+	km_tuples_init(&a->key_tuples, 3, KM_KEYS_LIMIT);
+	km_tuples_init(&a->sites, 1, KM_SITES_LIMIT);
+	km_tuples_init(&a->groups, selection->by.count ? selection->by.count : 1, KM_KEYS_LIMIT);
+	km_tuples_init(&a->freer_sites, 1, KM_SITES_LIMIT);
+	a->pending = calloc(a->cpu_limit, sizeof(*a->pending));
+	a->shapes = calloc(SHAPES, sizeof(*a->shapes));
+	if (!a->pending || !a->shapes) {
+		km_aggregate_free(a);
+		return out_of_memory(error);
+	}
+	*ret_aggregate = a;
+	return 0;
+}
+
+void km_aggregate_free(struct km_aggregate *a)
+{
+	if (!a)
+		return;
+	for (uint32_t i = 1; i <= a->key_tuples.count && i < a->keys_room; i++)
+		km_histogram_release(&a->keys[i].lifetimes);
+	free(a->keys);
+	km_tuples_release(&a->key_tuples);
+	km_tuples_release(&a->sites);
+	km_tuples_release(&a->groups);
+	km_tuples_release(&a->freer_sites);
+	free(a->site_levels);
+	free(a->cache_levels);
+	free(a->group_levels);
+	free(a->node_keys);
+	free(a->freers);
+	free(a->unmatched_by_cache);
+	free(a->pending);
+	free(a->shapes);
+	free(a->keys_by_site);
+	free(a->site_starts);
+	free(a->keys_by_cache);
+	free(a->cache_starts);
+	free(a->keys_by_group);
+	free(a->group_starts);
+	free(a->cache_row_of_root);
+	free(a->cache_row_roots);
+	free(a->cache_row_has_implied);
+	free(a->cache_row_levels);
+	free(a);
+}
+
+/* Room for index in the array whose pointer is at `array`; what is new is zeroed. */
+static int grow(void *array, uint32_t *room, uint32_t index, size_t item)
+{
+	uint32_t wanted = *room ? *room : 64;
+	void *old, *larger;
+
+	if (index < *room)
+		return 0;
+	while (wanted <= index)
+		wanted *= 2;
+	memcpy(&old, array, sizeof(old));
+	larger = reallocarray(old, wanted, item);
+	if (!larger)
+		return -ENOMEM;
+	memset((char *)larger + *room * item, 0, (wanted - *room) * item);
+	memcpy(array, &larger, sizeof(larger));
+	*room = wanted;
+	return 0;
+}
+
+/* --- levels --- */
+
+static inline void level_add(struct km_level *level, uint64_t bytes, uint64_t time)
+{
+	level->live_count++;
+	level->live_bytes += bytes;
+	if (level->live_bytes > level->peak_live_bytes) {
+		level->peak_live_bytes = level->live_bytes;
+		level->peak_time = time;
+	}
+	if (level->live_count > level->peak_live_count) {
+		level->peak_live_count = level->live_count;
+		level->peak_count_time = time;
+	}
+}
+
+static inline void level_sub(struct km_level *level, uint64_t bytes)
+{
+	level->live_count--;
+	level->live_bytes -= bytes;
+}
+
+/* Take back one object that was never this level's: what its peaks were before it, or are without it. */
+static void level_undo(struct km_level *level, const struct km_level *before, uint64_t bytes)
+{
+	level_sub(level, bytes);
+	if (level->peak_live_bytes > before->peak_live_bytes) {
+		level->peak_live_bytes -= bytes;
+		if (level->peak_live_bytes <= before->peak_live_bytes) {
+			level->peak_live_bytes = before->peak_live_bytes;
+			level->peak_time = before->peak_time;
+		}
+	}
+	if (level->peak_live_count > before->peak_live_count) {
+		level->peak_live_count--;
+		if (level->peak_live_count <= before->peak_live_count) {
+			level->peak_live_count = before->peak_live_count;
+			level->peak_count_time = before->peak_count_time;
+		}
+	}
+}
+
+/* What one key holds turned out to belong to another level. */
+static void level_move(struct km_level *from, struct km_level *to, const struct key *key)
+{
+	uint64_t bound = from->peak_live_bytes + to->peak_live_bytes;
+
+	if (bound > to->peak_bound_bytes)
+		to->peak_bound_bytes = bound;
+	if (from->live_count != key->sums.live_count || from->peak_live_count)
+		from->peak_is_over = true;
+	from->live_count -= key->sums.live_count;
+	from->live_bytes -= key->sums.live_bytes;
+	to->live_count += key->sums.live_count;
+	to->live_bytes += key->sums.live_bytes;
+	/* At least what either had, and what is there now. */
+	if (from->peak_live_bytes > to->peak_live_bytes) {
+		to->peak_live_bytes = from->peak_live_bytes;
+		to->peak_time = from->peak_time;
+	}
+	if (from->peak_live_count > to->peak_live_count) {
+		to->peak_live_count = from->peak_live_count;
+		to->peak_count_time = from->peak_count_time;
+	}
+	if (to->live_bytes > to->peak_live_bytes)
+		to->peak_live_bytes = to->live_bytes;
+	if (to->live_count > to->peak_live_count)
+		to->peak_live_count = to->live_count;
+}
+
+void km_aggregate_touch(struct km_aggregate *a, struct key *key)
+{
+	if (key->stamp < a->peak_stamp) {
+		key->sums.at_peak_bytes = key->sums.live_bytes;
+		key->sums.at_peak_count = key->sums.live_count;
+	}
+	if (key->stamp < a->hole_stamp && key->sums.live_count)
+		key->sums.is_uncertain = true;
+	key->stamp = a->stamp;
+}
+
+static inline void touch(struct km_aggregate *a, struct key *key)
+{
+	if (key->stamp != a->stamp)
+		km_aggregate_touch(a, key);
+}
+
+static inline void live_add(struct km_aggregate *a, struct key *key, uint64_t req, uint64_t bytes, uint64_t time)
+{
+	touch(a, key);
+	key->sums.live_count++;
+	key->sums.live_bytes += bytes;
+	key->sums.live_requested_bytes += req;
+	level_add(&a->site_levels[key->site], bytes, time);
+	level_add(&a->cache_levels[key->root], bytes, time);
+	if (key->group)
+		level_add(&a->group_levels[key->group], bytes, time);
+	if (a->total.live_bytes + bytes > a->total.peak_live_bytes)
+		a->peak_stamp = ++a->stamp;
+	level_add(&a->total, bytes, time);
+}
+
+static inline void live_sub(struct km_aggregate *a, struct key *key, uint64_t req, uint64_t bytes)
+{
+	touch(a, key);
+	key->sums.live_count--;
+	key->sums.live_bytes -= bytes;
+	key->sums.live_requested_bytes -= req;
+	level_sub(&a->site_levels[key->site], bytes);
+	level_sub(&a->cache_levels[key->root], bytes);
+	if (key->group)
+		level_sub(&a->group_levels[key->group], bytes);
+	level_sub(&a->total, bytes);
+}
+
+/* --- keys --- */
+
+/* The group of an allocation, GROUP_NONE without --by. Numbers run from 1. UINT32_MAX: no memory. */
+static uint32_t group_of(struct km_aggregate *a, const uint64_t *values)
+{
+	bool is_new;
+	uint32_t group = km_tuples_add(&a->groups, values, &is_new);
+
+	if (group == KM_TUPLES_NONE ||
+	    grow(&a->group_levels, &a->group_levels_room, group + 1, sizeof(struct km_level)))
+		return UINT32_MAX;
+	return group + 1;
+}
+
+/* The site's number; beyond the limit all share one. UINT32_MAX: no memory. */
+static uint32_t site_of(struct km_aggregate *a, uint64_t call_site)
+{
+	bool is_new;
+	uint32_t site;
+
+	if (a->sites.count >= KM_SITES_LIMIT - 1 && km_tuples_find(&a->sites, &call_site) == KM_TUPLES_NONE)
+		call_site = KM_SITE_OTHERS;
+	site = km_tuples_add(&a->sites, &call_site, &is_new);
+	if (site == KM_TUPLES_NONE || grow(&a->site_levels, &a->site_levels_room, site, sizeof(struct km_level)))
+		return UINT32_MAX;
+	return site;
+}
+
+/* Give the node's keys their new root. */
+static int apply_moves(struct km_aggregate *a)
+{
+	struct km_caches *caches = a->selection->caches;
+	uint32_t node, old_root;
+
+	while (km_caches_next_move(caches, &node, &old_root)) {
+		uint32_t root = km_caches_root(caches, node);
+
+		if (node >= a->node_keys_room)
+			continue;
+		if (grow(&a->cache_levels, &a->cache_levels_room, km_caches_count(caches), sizeof(struct km_level)))
+			return -ENOMEM;
+		for (uint32_t k = a->node_keys[node]; k; k = a->keys[k].next_of_node) {
+			struct key *key = &a->keys[k];
+			uint64_t values[KM_BY_LIMIT];
+			uint32_t group = key->group;
+
+			level_move(&a->cache_levels[key->root], &a->cache_levels[root], key);
+			key->root = root;
+			for (unsigned i = 0; group && i < a->selection->by.count; i++) {
+				if (a->selection->by.fields[i] != KM_BY_CACHE)
+					continue;
+				memcpy(values, km_tuples_get(&a->groups, group - 1), a->groups.width * sizeof(*values));
+				values[i] = root;
+				group = group_of(a, values);
+				if (group == UINT32_MAX)
+					return -ENOMEM;
+				if (group != key->group)
+					level_move(&a->group_levels[key->group], &a->group_levels[group], key);
+				key->group = group;
+			}
+		}
+	}
+	return 0;
+}
+
+/* The key of an allocation that the filter takes. 0: no memory, or too many. */
+static uint32_t key_of(struct km_aggregate *a, const struct km_event *event, uint32_t node)
+{
+	uint64_t values[KM_BY_LIMIT];
+	uint32_t group = GROUP_NONE, site, number;
+	uint64_t tuple[3];
+	struct key *key;
+	bool is_new;
+
+	if (a->selection->by.count) {
+		km_selection_group(a->selection, event, node, values);
+		group = group_of(a, values);
+	}
+	site = site_of(a, event->call_site);
+	if (site == UINT32_MAX || group == UINT32_MAX)
+		return 0;
+	tuple[0] = site;
+	tuple[1] = node;
+	tuple[2] = group;
+	number = km_tuples_add(&a->key_tuples, tuple, &is_new);
+	if (number == KM_TUPLES_NONE)
+		return 0;
+	if (!is_new)
+		return number + 1;
+	if (grow(&a->keys, &a->keys_room, number + 1, sizeof(*a->keys)) ||
+	    grow(&a->node_keys, &a->node_keys_room, node, sizeof(*a->node_keys)) ||
+	    grow(&a->cache_levels, &a->cache_levels_room, km_caches_count(a->selection->caches),
+		 sizeof(struct km_level)))
+		return 0;
+	key = &a->keys[number + 1];
+	key->site = site;
+	key->node = node;
+	key->root = km_caches_root(a->selection->caches, node);
+	key->group = group;
+	key->stamp = a->stamp;
+	key->next_of_node = a->node_keys[node];
+	a->node_keys[node] = number + 1;
+	return number + 1;
+}
+
+static struct shape *shape_of(struct km_aggregate *a, const struct km_event *e)
+{
+	uint64_t hash = e->call_site * UINT64_C(0x9e3779b97f4a7c15);
+
+	hash = (hash ^ (e->bytes_req << 32 | e->gfp)) * UINT64_C(0xd6e8feb86659fd93);
+	hash = (hash ^ (e->bytes_alloc << 20 ^ e->cache)) * UINT64_C(0x9e3779b97f4a7c15);
+	return &a->shapes[hash >> 52];
+}
+
+_Static_assert(SHAPES == 1 << 12, "shape_of() takes the top 12 bits");
+
+static __attribute__((noinline)) int learn_shape(struct km_aggregate *a, struct shape *shape, const struct km_event *e,
+						 struct km_error *error)
+{
+	uint32_t node = km_caches_of(a->selection->caches, e);
+
+	if (node == KM_CACHES_NONE || apply_moves(a))
+		return km_error_set(error, -ENOMEM, "out of memory, or more than %u kinds of objects", KM_CACHES_LIMIT);
+	*shape = (struct shape){ .call_site = e->call_site,
+				 .bytes_req = e->bytes_req,
+				 .bytes_alloc = e->bytes_alloc,
+				 .gfp = e->gfp,
+				 .cache = e->cache,
+				 .node = node,
+				 .kind = e->kind + 1U,
+				 .is_failed = !e->ptr };
+	shape->is_taken = km_selection_takes_shape(a->selection, e, node);
+	if (!shape->is_taken || a->is_dynamic)
+		return 0;
+	shape->key = key_of(a, e, node);
+	if (!shape->key) {
+		shape->kind = 0;
+		return km_error_set(error, -ENOSPC, "out of memory, or more than %u kinds of allocations to tell apart",
+				    KM_KEYS_LIMIT);
+	}
+	return 0;
+}
+
+int km_aggregate_keys(struct km_aggregate *a, const struct km_event *events, size_t count, uint32_t *keys,
+		      struct km_error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct km_event *e = &events[i];
+		struct shape *shape;
+
+		keys[i] = 0;
+		if (!km_event_is_alloc(e) || a->is_finished)
+			continue;
+		shape = shape_of(a, e);
+		if (__builtin_expect(shape->call_site != e->call_site || shape->bytes_req != e->bytes_req ||
+					     shape->bytes_alloc != e->bytes_alloc || shape->gfp != e->gfp ||
+					     shape->cache != e->cache || shape->kind != e->kind + 1U ||
+					     shape->is_failed != !e->ptr,
+				     0)) {
+			int r = learn_shape(a, shape, e, error);
+
+			if (r)
+				return r;
+		}
+		if (!a->is_dynamic) {
+			keys[i] = shape->key;
+		} else if (shape->is_taken && km_selection_takes_event(a->selection, e)) {
+			keys[i] = key_of(a, e, shape->node);
+			if (!keys[i])
+				return km_error_set(error, -ENOSPC,
+						    "out of memory, or more than %u kinds of allocations to tell apart",
+						    KM_KEYS_LIMIT);
+		}
+	}
+	return 0;
+}
+
+/* --- outcomes --- */
+
+static void sums_track(struct km_sums *sums, uint64_t req, uint64_t bytes, bool overflowed, int64_t sign)
+{
+	if (overflowed) {
+		sums->overflowed_count += (uint64_t)sign;
+		sums->overflowed_bytes += (uint64_t)sign * bytes;
+	} else {
+		sums->tracked_count += (uint64_t)sign;
+	}
+	sums->total_allocated_bytes += (uint64_t)sign * bytes;
+	sums->total_requested_bytes += (uint64_t)sign * req;
+}
+
+static void note_pending(struct km_aggregate *a, const struct km_event *e, uint32_t key)
+{
+	struct pending *pending = &a->pending[e->cpu];
+	struct key *k = &a->keys[key];
+
+	pending->key = key;
+	pending->time = e->time;
+	pending->ptr = e->ptr;
+	pending->stamp = a->stamp;
+	pending->site = a->site_levels[k->site];
+	pending->cache = a->cache_levels[k->root];
+	pending->group = k->group ? a->group_levels[k->group] : (struct km_level){ 0 };
+	pending->total = a->total;
+}
+
+/* One allocation was told twice: it is the second's, from the first's time on. */
+static __attribute__((noinline, cold)) void account_doubled(struct km_aggregate *a, const struct km_event *e,
+							    uint32_t key, const struct km_outcome *outcome)
+{
+	const struct km_object *object = &outcome->object;
+	const struct pending *pending = &a->pending[e->cpu];
+	bool is_noted = pending->key == object->key && pending->time == object->time && pending->ptr == object->ptr;
+	bool was_at_peak = is_noted && a->peak_stamp > pending->stamp;
+	struct key *from = object->key ? &a->keys[object->key] : NULL;
+	struct key *to = key ? &a->keys[key] : NULL;
+	uint64_t bytes = object->bytes_alloc, req = object->bytes_req;
+
+	if (from)
+		touch(a, from);
+	if (to)
+		touch(a, to);
+	if (from) {
+		from->sums.doubled_count++;
+		sums_track(&from->sums, req, bytes, outcome->first_overflowed, -1);
+	}
+	if (to) {
+		to->sums.allocs_count++;
+		sums_track(&to->sums, req, bytes, outcome->first_overflowed, 1);
+	}
+	if (outcome->first_overflowed || from == to)
+		return;
+	if (from) {
+		from->sums.live_count--;
+		from->sums.live_bytes -= bytes;
+		from->sums.live_requested_bytes -= req;
+		if (was_at_peak) {
+			from->sums.at_peak_count--;
+			from->sums.at_peak_bytes -= bytes;
+		}
+	}
+	if (to) {
+		to->sums.live_count++;
+		to->sums.live_bytes += bytes;
+		to->sums.live_requested_bytes += req;
+		if (was_at_peak && from) {
+			to->sums.at_peak_count++;
+			to->sums.at_peak_bytes += bytes;
+		}
+	}
+	if (from && (!to || from->site != to->site))
+		level_undo(&a->site_levels[from->site], is_noted ? &pending->site : &a->site_levels[from->site], bytes);
+	if (to && (!from || from->site != to->site))
+		level_add(&a->site_levels[to->site], bytes, e->time);
+	if (from && (!to || from->root != to->root))
+		level_undo(&a->cache_levels[from->root], is_noted ? &pending->cache : &a->cache_levels[from->root],
+			   bytes);
+	if (to && (!from || from->root != to->root))
+		level_add(&a->cache_levels[to->root], bytes, e->time);
+	if (from && from->group && (!to || from->group != to->group))
+		level_undo(&a->group_levels[from->group], is_noted ? &pending->group : &a->group_levels[from->group],
+			   bytes);
+	if (to && to->group && (!from || from->group != to->group))
+		level_add(&a->group_levels[to->group], bytes, e->time);
+	if (from && !to)
+		level_undo(&a->total, is_noted ? &pending->total : &a->total, bytes);
+	if (to && !from)
+		level_add(&a->total, bytes, e->time);
+}
+
+static struct km_freer *freer_of(struct km_aggregate *a, uint64_t call_site)
+{
+	struct freer_slot *slot = &a->freer_slots[(call_site * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+	uint32_t freer;
+	bool is_new;
+
+	if (slot->freer && slot->call_site == call_site)
+		return &a->freers[slot->freer - 1];
+	if (a->freer_sites.count >= KM_SITES_LIMIT - 1 && km_tuples_find(&a->freer_sites, &call_site) == KM_TUPLES_NONE)
+		call_site = KM_SITE_OTHERS;
+	freer = km_tuples_add(&a->freer_sites, &call_site, &is_new);
+	if (freer == KM_TUPLES_NONE || grow(&a->freers, &a->freers_room, freer, sizeof(*a->freers)))
+		return NULL;
+	a->freers[freer].call_site = call_site;
+	slot->call_site = call_site;
+	slot->freer = freer + 1;
+	return &a->freers[freer];
+}
+
+_Static_assert(FREER_SLOTS == 1 << 10, "freer_of() takes the top 10 bits");
+
+static int account_free(struct km_aggregate *a, const struct km_event *e, const struct km_outcome *outcome)
+{
+	const struct km_object *object = &outcome->object;
+	struct km_freer *freer = freer_of(a, e->call_site);
+	struct key *key;
+
+	if (!freer)
+		return -ENOMEM;
+	a->replayed.free_events_count++;
+	if (outcome->kind == KM_OUTCOME_NULL) {
+		a->replayed.null_frees_count++;
+		freer->null_count++;
+		return 0;
+	}
+	if (outcome->kind == KM_OUTCOME_UNMATCHED) {
+		a->replayed.unmatched_frees_count++;
+		freer->unmatched_count++;
+		if (e->cache != KM_CACHE_NONE) {
+			if (grow(&a->unmatched_by_cache, &a->unmatched_room, e->cache, sizeof(uint64_t)))
+				return -ENOMEM;
+			a->unmatched_by_cache[e->cache]++;
+		}
+		return 0;
+	}
+	a->replayed.matched_frees_count++;
+	freer->matched_count++;
+	if (!object->key || a->is_finished)
+		return 0;
+	key = &a->keys[object->key];
+	if (e->cache != KM_CACHE_NONE && km_caches_wants_name(a->selection->caches, key->node)) {
+		km_caches_learn(a->selection->caches, key->node, e->cache);
+		if (apply_moves(a))
+			return -ENOMEM;
+	}
+	key->sums.matched_frees_count++;
+	key->sums.cross_cpu_frees_count += e->cpu != object->cpu;
+	live_sub(a, key, object->bytes_req, object->bytes_alloc);
+	return km_histogram_add(&key->lifetimes, e->time - object->time);
+}
+
+static void account_alloc(struct km_aggregate *a, const struct km_event *e, uint32_t k,
+			  const struct km_outcome *outcome)
+{
+	struct key *key = k ? &a->keys[k] : NULL;
+
+	a->replayed.alloc_events_count++;
+	if (outcome->implied_free) {
+		const struct km_object *old = &outcome->object;
+
+		a->replayed.implied_frees_count++;
+		if (old->key && !a->is_finished) {
+			a->keys[old->key].sums.implied_frees_count++;
+			live_sub(a, &a->keys[old->key], old->bytes_req, old->bytes_alloc);
+		}
+	}
+	switch (outcome->kind) {
+	case KM_OUTCOME_TRACKED:
+		a->replayed.tracked_count++;
+		if (!key)
+			break;
+		key->sums.allocs_count++;
+		sums_track(&key->sums, e->bytes_req, e->bytes_alloc, false, 1);
+		if (__builtin_expect(e->bytes_req > KM_REPLAY_DOUBLED_OVER_BYTES, 0))
+			note_pending(a, e, k);
+		live_add(a, key, e->bytes_req, e->bytes_alloc, e->time);
+		break;
+	case KM_OUTCOME_OVERFLOWED:
+		a->replayed.overflowed_count++;
+		if (key) {
+			key->sums.allocs_count++;
+			sums_track(&key->sums, e->bytes_req, e->bytes_alloc, true, 1);
+		}
+		break;
+	case KM_OUTCOME_FAILED:
+		a->replayed.failed_count++;
+		if (key) {
+			key->sums.allocs_count++;
+			key->sums.failed_count++;
+		}
+		break;
+	case KM_OUTCOME_DOUBLED:
+		a->replayed.doubled_count++;
+		if (!a->is_finished)
+			account_doubled(a, e, k, outcome);
+		break;
+	default:
+		break;
+	}
+}
+
+int km_aggregate_account(struct km_aggregate *a, const struct km_event *events, const uint32_t *keys,
+			 const struct km_outcome *outcomes, size_t count, struct km_error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct km_event *e = &events[i];
+
+		if (km_event_is_alloc(e)) {
+			account_alloc(a, e, keys[i], &outcomes[i]);
+		} else if (km_event_is_free(e)) {
+			if (account_free(a, e, &outcomes[i]))
+				return out_of_memory(error);
+		} else if (e->kind == KM_EVENT_LOST) {
+			a->replayed.holes_count++;
+			if (!a->is_finished)
+				a->hole_stamp = ++a->stamp;
+		}
+	}
+	return 0;
+}

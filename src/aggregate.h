@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * aggregate: counts what the replay did, for the whole selection, per call
+ * site, per slab cache and per --by group. It gives allocations the keys
+ * that the replay's table keeps, and takes the replay's outcomes.
+ *
+ * A key is a (call site, cache node, group). Sums are kept per key and added
+ * up when they are asked for; what does not add up, a group's own peak, is
+ * counted for each site, cache and group as it happens. Key 0 stands for
+ * every allocation that the filter leaves out.
+ *
+ * It does not read, replay, or write anything.
+ */
+#ifndef KM_AGGREGATE_H
+#define KM_AGGREGATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "caches.h"
+#include "error.h"
+#include "event.h"
+#include "histogram.h"
+#include "replay.h"
+#include "selection.h"
+
+#define KM_SITES_LIMIT (1U << 18)
+#define KM_KEYS_LIMIT  (1U << 21)
+#define KM_SITE_OTHERS UINT64_MAX /* call site that stands for all beyond the limit */
+
+/* Sums. All of them add up over keys. */
+struct km_sums {
+	uint64_t allocs_count; /* every alloc event: failed, doubled and overflowed ones too */
+	uint64_t failed_count, doubled_count, overflowed_count, tracked_count;
+	uint64_t overflowed_bytes;
+	uint64_t total_allocated_bytes, total_requested_bytes; /* of tracked and overflowed objects */
+	uint64_t matched_frees_count, implied_frees_count;
+	uint64_t cross_cpu_frees_count; /* freed on another CPU than allocated */
+	uint64_t live_count, live_bytes, live_requested_bytes;
+	uint64_t at_peak_count, at_peak_bytes; /* at the moment of the global peak */
+	bool is_uncertain;                     /* events were lost while objects of it lived */
+};
+
+/* What a live number is. */
+enum km_live_is { KM_LIVE_CONSISTENT, KM_LIVE_UPPER_BOUND, KM_LIVE_AT_LEAST, KM_LIVE_UNCERTAIN };
+const char *km_live_is_name(enum km_live_is is); /* "consistent", "upper_bound", ... */
+
+/* What is counted as it happens. */
+struct km_level {
+	uint64_t live_count, live_bytes;
+	uint64_t peak_live_bytes, peak_time; /* first moment of most live bytes */
+	uint64_t peak_live_count, peak_count_time;
+	/* The peak is exact unless it is below this: then it is at least what it says (names learnt late). */
+	uint64_t peak_bound_bytes;
+	bool peak_is_over; /* objects that were counted here turned out to belong elsewhere */
+};
+
+/* One row: a site, a cache, a group, or the whole selection. */
+struct km_row {
+	struct km_sums sums;
+	struct km_level level;
+	struct km_histogram lifetimes; /* of matched frees; owned by the row */
+	bool has_survivors;
+	uint64_t oldest_time, newest_time;
+	enum km_live_is live_is;
+	size_t sites_count; /* of a cache or group: call sites that allocated */
+};
+
+/* Freeing side: events only, a free tells no size. */
+struct km_freer {
+	uint64_t call_site;
+	uint64_t matched_count, unmatched_count, null_count;
+};
+
+/* The whole replay, whatever is selected. */
+struct km_replayed {
+	uint64_t alloc_events_count, free_events_count;
+	uint64_t failed_count, doubled_count, overflowed_count, tracked_count;
+	uint64_t matched_frees_count, implied_frees_count, null_frees_count, unmatched_frees_count;
+	uint64_t holes_count;
+};
+
+enum km_axis { KM_AXIS_SITE, KM_AXIS_CACHE, KM_AXIS_GROUP };
+
+struct km_aggregate;
+
+/* selection is borrowed, with all that it points to. ties to one replay. */
+int km_aggregate_new(struct km_selection *selection, unsigned cpu_limit, struct km_aggregate **ret_aggregate,
+		     struct km_error *error);
+void km_aggregate_free(struct km_aggregate *aggregate);
+
+/* keys[i] for events[i]; 0 for what is not a selected allocation. */
+int km_aggregate_keys(struct km_aggregate *aggregate, const struct km_event *events, size_t count, uint32_t *keys,
+		      struct km_error *error);
+int km_aggregate_account(struct km_aggregate *aggregate, const struct km_event *events, const uint32_t *keys,
+			 const struct km_outcome *outcomes, size_t count, struct km_error *error);
+/* Events were lost at an unknown time, or at the end: what is live is uncertain. */
+void km_aggregate_set_loss(struct km_aggregate *aggregate);
+/*
+ * The moment that the report is about: looks at what is live in the table.
+ * Nothing more is accounted to the selection; the whole replay's counts and
+ * freers go on if km_aggregate_account() is still called.
+ */
+int km_aggregate_finish(struct km_aggregate *aggregate, const struct km_replay_hash *table, struct km_error *error);
+bool km_aggregate_is_finished(const struct km_aggregate *aggregate);
+
+/* --- results, after km_aggregate_finish() --- */
+
+const struct km_replayed *km_aggregate_replayed(const struct km_aggregate *aggregate);
+const struct km_freer *km_aggregate_freers(const struct km_aggregate *aggregate, size_t *ret_count);
+/* Unmatched frees that named this cache (km_event.cache). */
+uint64_t km_aggregate_unmatched_by_cache(const struct km_aggregate *aggregate, uint32_t cache);
+
+/* Rows of an axis: 0 to this. */
+size_t km_aggregate_rows_count(const struct km_aggregate *aggregate, enum km_axis axis);
+/*
+ * Fill a row; release it with km_row_release(). lifetimes: whether its
+ * histogram is wanted. Returns 0 or -ENOMEM.
+ */
+int km_aggregate_row(const struct km_aggregate *aggregate, enum km_axis axis, size_t index, bool lifetimes,
+		     struct km_row *ret_row);
+int km_aggregate_total(const struct km_aggregate *aggregate, struct km_row *ret_row);
+void km_row_release(struct km_row *row);
+
+/* What a row is: a call site; the root of a cache; the values of a group. */
+uint64_t km_aggregate_site(const struct km_aggregate *aggregate, size_t index);
+const char *km_aggregate_cache(const struct km_aggregate *aggregate, size_t index);
+uint64_t km_aggregate_cache_object_bytes(const struct km_aggregate *aggregate, size_t index);
+const uint64_t *km_aggregate_group(const struct km_aggregate *aggregate, size_t index);
+/* Names of the caches that a site used, sorted; at most `limit`. Returns how many there are. */
+size_t km_aggregate_site_caches(const struct km_aggregate *aggregate, size_t index, const char **names, size_t limit);
+
+/* What an object's key stands for; false for key 0. */
+bool km_aggregate_key(const struct km_aggregate *aggregate, uint32_t key, uint64_t *ret_call_site,
+		      const char **ret_cache);
+
+#endif
