@@ -7,7 +7,7 @@
 #   make fuzz          run every fuzz target for FUZZ_SECONDS seconds
 # SKIP_DEPS=1 leaves the installed packages alone.
 
-DEMO_TRACE   ?= $(firstword $(sort $(wildcard test/fixtures/*.dat test/fixtures/*/*.dat)))
+DEMO_TRACE   ?= test/fixtures/x86_64-6.18-slab4-wl.dat
 BENCH_TRACE  ?= /var/tmp/kmstat-bench.dat
 BENCH_ARGS   ?=
 FUZZ_SECONDS ?= 60

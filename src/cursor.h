@@ -47,10 +47,13 @@ struct km_cursor {
 	bool failed;
 };
 
+/* data may be NULL with 0 bytes. */
 static inline struct km_cursor km_cursor_make(const void *data, size_t bytes, bool big_endian)
 {
+	const uint8_t *start = data;
+
 	return (struct km_cursor){
-		.start = data, .at = data, .end = (const uint8_t *)data + bytes, .big_endian = big_endian
+		.start = start, .at = start, .end = bytes ? start + bytes : start, .big_endian = big_endian
 	};
 }
 

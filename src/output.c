@@ -226,16 +226,23 @@ static int choose_columns(struct km_output_rows *rows, const struct km_fields *f
 	rows->indexes = calloc(candidates + 1, sizeof(*rows->indexes));
 	if (!rows->indexes)
 		return km_error_set(error, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < candidates; i++) {
-		size_t index = rows->is_named ? fields->indexes[i] : i;
+	/* People read names last, behind the numbers; a user's own order stays. */
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < candidates; i++) {
+			size_t index = rows->is_named ? fields->indexes[i] : i;
+			unsigned flags;
 
-		if (index >= section->columns_count)
-			return km_error_set(error, -EINVAL, "field %zu of %zu", index, section->columns_count);
-		if (!rows->is_named && section->columns[index].flags & hidden)
-			continue;
-		if (section->columns[index].type == KM_TYPE_HISTOGRAM && !with_histograms)
-			continue;
-		rows->indexes[rows->count++] = (uint16_t)index;
+			if (index >= section->columns_count)
+				return km_error_set(error, -EINVAL, "field %zu of %zu", index, section->columns_count);
+			flags = section->columns[index].flags;
+			if (!rows->is_named && flags & hidden)
+				continue;
+			if (section->columns[index].type == KM_TYPE_HISTOGRAM && !with_histograms)
+				continue;
+			if (pass != (!rows->is_named && hidden & KM_COLUMN_MACHINE && flags & KM_COLUMN_LAST))
+				continue;
+			rows->indexes[rows->count++] = (uint16_t)index;
+		}
 	}
 	return 0;
 }

@@ -21,7 +21,7 @@
 struct km_output_style {
 	unsigned width;      /* columns of the terminal; 0: unlimited */
 	bool colour;         /* escape sequences may be used */
-	const char *markers; /* reserved for later styles, NULL */
+	unsigned wide_width; /* without a width: WIDE columns are added up to this; 0: all of them */
 };
 
 /* One JSON object, pretty-printed, a newline behind it. Byte-identical for identical input. */
@@ -38,6 +38,10 @@ int km_output_json_lines(FILE *stream, const struct km_report *report, const str
 
 /* The primary section only: RFC 4180 quoting, LF line ends, raw units, a header line of column names. */
 int km_output_csv(FILE *stream, const struct km_report *report, const struct km_fields *fields, struct km_error *error);
+
+/* More rows behind those of an earlier km_output_csv() of the same columns: without the header line. */
+int km_output_csv_more(FILE *stream, const struct km_report *report, const struct km_fields *fields,
+		       struct km_error *error);
 
 /* For people: the sections in order. */
 int km_output_table(FILE *stream, const struct km_report *report, const struct km_fields *fields,

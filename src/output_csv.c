@@ -99,7 +99,8 @@ static int put_row(FILE *stream, const struct km_output_rows *rows, struct km_ou
 	return km_output_check(stream, error);
 }
 
-int km_output_csv(FILE *stream, const struct km_report *report, const struct km_fields *fields, struct km_error *error)
+static int put_rows(FILE *stream, const struct km_report *report, const struct km_fields *fields, bool has_header,
+		    struct km_error *error)
 {
 	const struct km_section *section = km_output_primary(report, error);
 	struct km_output_text text = { 0 };
@@ -111,10 +112,22 @@ int km_output_csv(FILE *stream, const struct km_report *report, const struct km_
 	code = km_output_rows_open(&rows, section, fields, KM_COLUMN_PEOPLE, false, error);
 	if (code < 0)
 		return code;
-	code = put_header(stream, &rows, error);
+	if (has_header)
+		code = put_header(stream, &rows, error);
 	while (code >= 0 && (code = km_output_rows_next(&rows, error)) > 0)
 		code = put_row(stream, &rows, &text, error);
 	km_output_text_release(&text);
 	km_output_rows_close(&rows);
 	return code;
+}
+
+int km_output_csv(FILE *stream, const struct km_report *report, const struct km_fields *fields, struct km_error *error)
+{
+	return put_rows(stream, report, fields, true, error);
+}
+
+int km_output_csv_more(FILE *stream, const struct km_report *report, const struct km_fields *fields,
+		       struct km_error *error)
+{
+	return put_rows(stream, report, fields, false, error);
 }

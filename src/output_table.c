@@ -337,6 +337,7 @@ static int layout_make(struct writer *w, const struct km_output_rows *rows, cons
 		       struct layout *layout)
 {
 	size_t width = w->style->width, total;
+	size_t wide = width ? width : w->style->wide_width;
 
 	layout->count = rows->count;
 	layout->widths = calloc(rows->count + 1, sizeof(*layout->widths));
@@ -353,13 +354,13 @@ static int layout_make(struct writer *w, const struct km_output_rows *rows, cons
 			if (length > layout->widths[i])
 				layout->widths[i] = length;
 		}
-		layout->is_shown[i] = !width || rows->is_named || !(column->flags & KM_COLUMN_WIDE);
+		layout->is_shown[i] = !wide || rows->is_named || !(column->flags & KM_COLUMN_WIDE);
 	}
 	for (size_t i = 0; i < rows->count; i++) {
 		if (layout->is_shown[i])
 			continue;
 		layout->is_shown[i] = true;
-		layout->is_shown[i] = layout_total(layout) <= width;
+		layout->is_shown[i] = layout_total(layout) <= wide;
 	}
 	if (width)
 		layout_shrink(layout, rows, width);

@@ -110,6 +110,11 @@ const struct km_buffer_stats *km_reader_stats(struct km_reader *reader)
 	return reader->ops->stats(reader);
 }
 
+const struct km_event_count *km_reader_event_counts(struct km_reader *reader, size_t *ret_count)
+{
+	return reader->ops->event_counts(reader, ret_count);
+}
+
 int km_reader_time_range(struct km_reader *reader, size_t buffer, uint64_t *ret_first, uint64_t *ret_last,
 			 struct km_error *error)
 {

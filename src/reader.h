@@ -90,8 +90,6 @@ struct km_buffer_stats {
 	uint64_t backwards_count; /* times before those of an earlier event of their CPU: taken as equal */
 	const struct km_cpu_loss *cpus;
 	size_t cpus_count;
-	const struct km_event_count *events; /* sorted by count, then name */
-	size_t events_kinds_count;
 	const char *first_skipped; /* why the first slab event was left out, with its place; NULL */
 	const char *first_damage;  /* the first damaged page or chunk, with its place; NULL */
 };
@@ -120,6 +118,9 @@ int km_reader_start(struct km_reader *reader, size_t buffer, struct km_error *er
 int km_reader_read(struct km_reader *reader, struct km_event *events, size_t capacity, struct km_error *error);
 /* What is known of the started buffer so far; first_time from the first read on. */
 const struct km_buffer_stats *km_reader_stats(struct km_reader *reader);
+
+/* Every kind of event of the started buffer met so far, most first, then by name. Borrowed until the next call. */
+const struct km_event_count *km_reader_event_counts(struct km_reader *reader, size_t *ret_count);
 
 /*
  * The times of a buffer's first and last event of any kind, without reading
@@ -155,6 +156,7 @@ struct km_reader_ops {
 	int (*time_range)(struct km_reader *reader, size_t buffer, uint64_t *ret_first, uint64_t *ret_last,
 			  struct km_error *error); /* may be NULL */
 	const struct km_buffer_stats *(*stats)(struct km_reader *reader);
+	const struct km_event_count *(*event_counts)(struct km_reader *reader, size_t *ret_count);
 	const char *(*comm)(struct km_reader *reader, int32_t pid);
 	struct km_symbols *(*symbols)(struct km_reader *reader, struct km_error *error);
 };

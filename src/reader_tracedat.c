@@ -550,20 +550,20 @@ static int compare_counts(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void count_events(struct tracedat_reader *r)
+static const struct km_event_count *tracedat_event_counts(struct km_reader *base, size_t *ret_count)
 {
+	struct tracedat_reader *r = (struct tracedat_reader *)base;
 	struct km_tracedat_decoder *d = r->decoder;
 	struct name_visit visit = { 0 };
 
 	free(r->event_counts);
 	r->event_counts = NULL;
-	d->stats.events = NULL;
-	d->stats.events_kinds_count = 0;
+	*ret_count = 0;
 	for (unsigned id = 0; id < KM_EVENT_IDS; id++)
 		visit.count += d->counts[id] > 0;
 	visit.counts = calloc(visit.count ? visit.count : 1, sizeof(*visit.counts));
 	if (!visit.counts)
-		return;
+		return NULL;
 	visit.count = 0;
 	for (unsigned id = 0; id < KM_EVENT_IDS; id++) {
 		if (d->counts[id]) {
@@ -579,8 +579,8 @@ static void count_events(struct tracedat_reader *r)
 	}
 	qsort(visit.counts, visit.count, sizeof(*visit.counts), compare_counts);
 	r->event_counts = visit.counts;
-	d->stats.events = visit.counts;
-	d->stats.events_kinds_count = visit.count;
+	*ret_count = visit.count;
+	return visit.counts;
 }
 
 static const struct km_buffer_stats *tracedat_stats(struct km_reader *base)
@@ -588,7 +588,6 @@ static const struct km_buffer_stats *tracedat_stats(struct km_reader *base)
 	struct tracedat_reader *r = (struct tracedat_reader *)base;
 	struct km_tracedat_decoder *d = r->decoder;
 
-	count_events(r);
 	d->stats.cpus = d->losses;
 	d->stats.cpus_count = d->buffer ? d->buffer->cpus_count : 0;
 	d->stats.first_skipped = d->first_skipped[0] ? d->first_skipped : NULL;
@@ -698,6 +697,7 @@ const struct km_reader_ops km_reader_tracedat = {
 	.read = tracedat_read,
 	.time_range = tracedat_time_range,
 	.stats = tracedat_stats,
+	.event_counts = tracedat_event_counts,
 	.comm = tracedat_comm,
 	.symbols = tracedat_symbols,
 };

@@ -56,6 +56,7 @@ enum km_column_flag {
 	KM_COLUMN_WIDE = 1 << 2,    /* for people only where the terminal has room for it */
 	KM_COLUMN_FLEX = 1 << 3,    /* may be cut, with an ellipsis, to fit the terminal (symbols) */
 	KM_COLUMN_LEFT = 1 << 4,    /* left-aligned though it is a number */
+	KM_COLUMN_LAST = 1 << 5,    /* for people it stands behind those without this flag */
 };
 
 struct km_column {

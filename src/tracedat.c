@@ -651,6 +651,19 @@ static int open_v7(struct walker *w)
 
 /* --- opening and closing --- */
 
+static void note_cut_cpus(struct km_tracedat *file)
+{
+	uint64_t total = km_source_bytes(file->source);
+
+	for (size_t i = 0; i < file->buffers_count; i++) {
+		const struct km_tracedat_buffer *buffer = &file->buffers[i];
+
+		for (size_t c = 0; c < buffer->cpus_count; c++)
+			file->is_cut_short |= buffer->cpus[c].offset > total ||
+					      buffer->cpus[c].bytes > total - buffer->cpus[c].offset;
+	}
+}
+
 int km_tracedat_open(struct km_source *source, struct km_tracedat **ret_file, struct km_error *error)
 {
 	struct km_error own_error = { 0 };
@@ -710,6 +723,7 @@ int km_tracedat_open(struct km_source *source, struct km_tracedat **ret_file, st
 		r = km_tracedat_finish_options(w);
 	if (r)
 		goto fail;
+	note_cut_cpus(file);
 	free(version);
 	km_tracedat_walker_free(w);
 	*ret_file = file;

@@ -70,7 +70,7 @@ struct km_tracedat {
 	char *uname;       /* NULL if there is none */
 	char *generator;   /* trace-cmd's version, or NULL */
 	char *clock;       /* from the TRACECLOCK option, or NULL */
-	bool has_tsc2nsec; /* ns = (time * mult >> shift) + offset */
+	bool has_tsc2nsec; /* ns = time * mult >> shift, as `trace-cmd report` has it: without the offset */
 	uint32_t tsc_mult, tsc_shift;
 	uint64_t tsc_offset;
 	bool has_time_offset; /* OFFSET option: ns added by `trace-cmd report` */

@@ -242,6 +242,11 @@ int km_tracedat_option(struct walker *w, uint16_t id, const char *data, size_t b
 	}
 }
 
+static bool is_stat_of(const struct walker *w, size_t stat, const struct km_tracedat_buffer *buffer)
+{
+	return !strcmp(w->stats[stat].buffer ? w->stats[stat].buffer : "", buffer->name);
+}
+
 int km_tracedat_finish_options(struct walker *w)
 {
 	struct km_tracedat *file = w->file;
@@ -258,16 +263,15 @@ int km_tracedat_finish_options(struct walker *w)
 			free(buffer->clock);
 			buffer->clock = clock;
 		}
-		buffer->stats = w->stats_count ? calloc(w->stats_count, sizeof(*buffer->stats)) : NULL;
-		if (w->stats_count && !buffer->stats)
+		for (size_t s = 0; s < w->stats_count; s++)
+			count += is_stat_of(w, s, buffer);
+		buffer->stats = count ? calloc(count, sizeof(*buffer->stats)) : NULL;
+		if (count && !buffer->stats)
 			return option_error(w, -ENOMEM, "out of memory");
 		for (size_t s = 0; s < w->stats_count; s++) {
-			const char *name = w->stats[s].buffer ? w->stats[s].buffer : "";
-
-			if (!strcmp(name, buffer->name))
-				buffer->stats[count++] = w->stats[s].stat;
+			if (is_stat_of(w, s, buffer))
+				buffer->stats[buffer->stats_count++] = w->stats[s].stat;
 		}
-		buffer->stats_count = count;
 	}
 	return 0;
 }

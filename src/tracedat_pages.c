@@ -3,7 +3,9 @@
  * One CPU's pages. Not compressed: the pages stand one behind the other.
  * Compressed (man trace-cmd.dat.v7, "Compression format of the trace data"):
  * u32 number of chunks, then for each chunk u32 compressed bytes, u32 plain
- * bytes, data; the plain bytes are whole pages.
+ * bytes, data; the plain bytes are whole pages. trace-cmd before 3.3 leaves
+ * the number's own 4 bytes out of the size that it notes, so a CPU's data may
+ * end that much later.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +13,8 @@
 
 #include "cursor.h"
 #include "tracedat.h"
+
+#define CHUNKS_COUNT_BYTES 4U
 
 struct km_tracedat_pages {
 	struct km_tracedat *file;
@@ -34,6 +38,7 @@ struct km_tracedat_pages *km_tracedat_pages_new(struct km_tracedat *file, const 
 {
 	struct km_tracedat_pages *pages = calloc(1, sizeof(*pages));
 	uint64_t file_bytes = km_source_bytes(file->source);
+	uint64_t left;
 
 	if (!pages)
 		return NULL;
@@ -43,15 +48,21 @@ struct km_tracedat_pages *km_tracedat_pages_new(struct km_tracedat *file, const 
 	pages->end = cpu->bytes < file_bytes - pages->start ? pages->start + cpu->bytes : file_bytes;
 	pages->is_cut = cpu->offset > file_bytes || cpu->bytes > file_bytes - cpu->offset;
 	pages->next = pages->start;
+	left = file_bytes - pages->end;
 	if (file->compression != KM_COMPRESSION_NONE) {
+		if (cpu->bytes)
+			pages->end += left < CHUNKS_COUNT_BYTES ? left : CHUNKS_COUNT_BYTES;
 		pages->decompressor = km_decompressor_new(file->compression);
 		if (!pages->decompressor)
 			goto fail;
 	} else {
+		/* No more than there is: a page's size and the number of CPUs are only what the file says. */
+		if (buffer_bytes > pages->end - pages->start)
+			buffer_bytes = (size_t)(pages->end - pages->start);
 		pages->plain_room = buffer_bytes / pages->page_bytes * pages->page_bytes;
-		if (pages->plain_room < pages->page_bytes)
+		if (!pages->plain_room && pages->end - pages->start >= pages->page_bytes)
 			pages->plain_room = pages->page_bytes;
-		pages->plain = malloc(pages->plain_room);
+		pages->plain = malloc(pages->plain_room ? pages->plain_room : 1);
 		if (!pages->plain)
 			goto fail;
 	}
@@ -121,7 +132,7 @@ static int read_chunk_header(struct km_tracedat_pages *pages, uint32_t *ret_pack
 /* Position on the first chunk. 1, 0 if there is none, negative errno. */
 static int start_chunks(struct km_tracedat_pages *pages, struct km_error *error)
 {
-	uint8_t raw[4];
+	uint8_t raw[CHUNKS_COUNT_BYTES];
 	int64_t n;
 
 	pages->started = true;

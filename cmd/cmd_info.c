@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* kmstat info: what is in a file. */
+#include "command.h"
+
+int command_info(const struct options *options, struct km_error *error)
+{
+	struct km_reader_options reader_options = { .only_counts = true };
+	struct km_document_options document_options = {
+		.audience = options->format == FORMAT_TABLE ? KM_FOR_PEOPLE : KM_FOR_MACHINES,
+	};
+	struct km_document document;
+	struct km_reader *reader;
+	struct output output;
+	int r = command_open(options, &reader_options, &reader, error);
+
+	if (r)
+		return r;
+	r = km_document_info(&document, reader, &document_options, error);
+	if (!r) {
+		r = command_output_open(options, &output, error);
+		if (!r)
+			r = command_output_close(&output, command_write(&output, options, &document, error), error);
+		km_document_release(&document);
+	}
+	km_reader_close(reader);
+	return r;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "objects.h"
+
+/* --- input --- */
+
+int command_open(const struct options *options, const struct km_reader_options *reader_options,
+		 struct km_reader **ret_reader, struct km_error *error)
+{
+	const char *path = options->input ? options->input : "trace.dat";
+	struct km_source *source;
+	int r = km_source_open_file(path, &source, error);
+
+	if (r)
+		return r;
+	r = km_reader_open(source, reader_options, ret_reader, error);
+	if (r)
+		km_source_close(source);
+	return r;
+}
+
+static const char *shown_name(const char *name)
+{
+	return name[0] ? name : "top";
+}
+
+/* "top, slab (kmem), pages": for errors. */
+static void list_buffers(const struct km_trace_info *info, const struct buffer_list *list, char *text, size_t bytes)
+{
+	size_t count = list ? list->count : info->buffers_count, n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < count && n < bytes; i++)
+		n += (size_t)snprintf(text + n, bytes - n, "%s%s", i ? ", " : "",
+				      shown_name(info->buffers[list ? list->indexes[i] : i].name));
+}
+
+static int find_buffer(struct km_reader *reader, const char *name, struct buffer_list *list, struct km_error *error)
+{
+	const struct km_trace_info *info = km_reader_info(reader);
+	char names[512];
+
+	for (size_t i = 0; i < info->buffers_count; i++) {
+		if (!strcmp(info->buffers[i].name, name) || (!strcmp(name, "top") && !info->buffers[i].name[0])) {
+			list->indexes[list->count++] = i;
+			return 0;
+		}
+	}
+	list_buffers(info, NULL, names, sizeof(names));
+	return km_error_set(error, -EINVAL, "%s: no buffer \"%s\"; it has: %s", km_source_name(reader->source), name,
+			    names);
+}
+
+int command_buffers(struct km_reader *reader, const struct options *options, bool wants_one,
+		    struct buffer_list *ret_list, struct km_error *error)
+{
+	const struct km_trace_info *info = km_reader_info(reader);
+	struct buffer_list list = { .is_all = options->buffer && !strcmp(options->buffer, "all") };
+	char names[512];
+	int r = 0;
+
+	list.indexes = calloc(info->buffers_count ? info->buffers_count : 1, sizeof(*list.indexes));
+	if (!list.indexes)
+		return km_error_set(error, -ENOMEM, "out of memory");
+	if (options->buffer && !list.is_all) {
+		r = find_buffer(reader, options->buffer, &list, error);
+	} else if (info->buffers_count == 1) {
+		list.indexes[list.count++] = 0; /* whether it has slab events shows when it is read */
+	} else {
+		for (size_t i = 0; i < info->buffers_count && r >= 0; i++) {
+			r = km_analysis_has_slab(reader, i, error);
+			if (r > 0)
+				list.indexes[list.count++] = i;
+		}
+		r = r < 0 ? r : 0;
+		if (!r && !list.count)
+			r = command_no_slab_events(reader, error);
+	}
+	if (!r && wants_one && list.count > 1 && !list.is_all) {
+		list_buffers(info, &list, names, sizeof(names));
+		r = km_error_set(
+			error, -EINVAL,
+			"%s: several buffers have slab events, and they are never added up: choose one of %s with "
+			"--buffer",
+			km_source_name(reader->source), names);
+	}
+	if (r) {
+		free(list.indexes);
+		return r;
+	}
+	*ret_list = list;
+	return 0;
+}
+
+int command_no_slab_events(struct km_reader *reader, struct km_error *error)
+{
+	const struct km_event_count *counts;
+	char names[256] = "";
+	size_t kinds, n = 0;
+
+	counts = km_reader_event_counts(reader, &kinds);
+	for (size_t i = 0; counts && i < kinds && i < 3; i++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "", counts[i].name);
+	if (kinds > 3)
+		snprintf(names + n, sizeof(names) - n, " and %zu more", kinds - 3);
+	return km_error_set(error, -ENODATA,
+			    "%s: no slab events in it, only %s; record them with "
+			    "`trace-cmd record -e kmem -C mono -b 20000`",
+			    km_source_name(reader->source), names[0] ? names : "no event at all");
+}
+
+int command_analysis_options(const struct options *options, struct km_analysis_options *ret_options,
+			     struct km_error *error)
+{
+	struct km_analysis_options result = {
+		.filter = &options->filter,
+		.kallsyms = options->kallsyms,
+		.raw_ip = options->raw_ip,
+		.objects_count = options->objects_count,
+		.max_memory_bytes =
+			options->has_max_memory ? options->max_memory_bytes : km_analysis_default_max_memory(),
+		.has_detail = options->detail,
+	};
+	int r = options->by ? km_by_parse(options->by, &result.by, error) : 0;
+
+	if (!r)
+		*ret_options = result;
+	return r;
+}
+
+/* --- help on keys --- */
+
+static bool is_help(const char *text)
+{
+	return text && !strcmp(text, "help");
+}
+
+static void print_columns(const struct km_column *columns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		printf("%-26s %s\n", columns[i].name, columns[i].help);
+}
+
+bool command_answers_help(const struct options *options, enum command_id command)
+{
+	struct km_column columns[64];
+
+	if (is_help(options->by)) {
+		print_columns(km_by_columns, KM_BY_KINDS);
+		return true;
+	}
+	if (!is_help(options->sort) && !is_help(options->fields))
+		return false;
+	if (command == COMMAND_OBJECTS)
+		print_columns(columns, km_objects_describe(columns, 64));
+	else if (options->by)
+		print_columns(columns, km_rows_describe(KM_AXIS_GROUP, columns, 64));
+	else
+		print_columns(columns, km_rows_describe(KM_AXIS_SITE, columns, 64));
+	return true;
+}
+
+/* --- output --- */
+
+static unsigned terminal_width(int fd)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	unsigned long n;
+
+	if (columns && *columns) {
+		n = strtoul(columns, NULL, 10);
+		if (n > 0 && n < 10000)
+			return (unsigned)n;
+	}
+	if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		return size.ws_col;
+	return isatty(fd) ? 80 : 0;
+}
+
+static const char *pager_command(const struct options *options)
+{
+	const char *pager = getenv("KMSTAT_PAGER");
+
+	if (options->no_pager || !isatty(STDOUT_FILENO) || options->format != FORMAT_TABLE)
+		return NULL;
+	if (!pager)
+		pager = getenv("PAGER");
+	if (!pager)
+		pager = "less";
+	return *pager && strcmp(pager, "cat") ? pager : NULL;
+}
+
+int command_output_open(const struct options *options, struct output *output, struct km_error *error)
+{
+	const char *no_colour = getenv("NO_COLOR");
+	bool is_tty = isatty(STDOUT_FILENO) && !options->output;
+	const char *pager;
+
+	*output = (struct output){ .stream = stdout, .name = "standard output" };
+	if (options->output && strcmp(options->output, "-")) {
+		output->stream = fopen(options->output, "we");
+		if (!output->stream)
+			return km_error_set(error, -errno, "%s: %s", options->output, strerror(errno));
+		output->name = options->output;
+		output->is_file = true;
+	}
+	output->style.width = output->is_file ? 0 : terminal_width(STDOUT_FILENO);
+	output->style.wide_width = 110; /* where nothing tells: what a mail can hold */
+	output->style.colour = options->colour == COLOUR_ALWAYS ||
+			       (options->colour == COLOUR_AUTO && is_tty && !(no_colour && *no_colour));
+	pager = output->is_file ? NULL : pager_command(options);
+	if (pager) {
+		setenv("LESS", "FRX", 0);
+		fflush(stdout);
+		output->pager = popen(pager, "w");
+		if (output->pager) {
+			output->stream = output->pager;
+			output->name = pager;
+		}
+	}
+	return 0;
+}
+
+int command_output_close(struct output *output, int code, struct km_error *error)
+{
+	int r;
+
+	if (output->pager) {
+		/* Who leaves the pager early has seen enough. */
+		pclose(output->pager);
+		if (code == -EPIPE)
+			*error = (struct km_error){ 0 };
+		return code == -EPIPE ? 0 : code;
+	}
+	r = km_output_finish(output->stream, output->name, error);
+	if (output->is_file && fclose(output->stream) && !r)
+		r = km_error_set(error, -errno, "%s: %s", output->name, strerror(errno));
+	return code ? code : r;
+}
+
+int command_write(struct output *output, const struct options *options, struct km_document *document,
+		  struct km_error *error)
+{
+	switch (options->format) {
+	case FORMAT_JSON:
+		return km_output_json(output->stream, &document->report, &document->fields, error);
+	case FORMAT_CSV:
+		return km_output_csv(output->stream, &document->report, &document->fields, error);
+	case FORMAT_TABLE:
+		break;
+	}
+	return km_output_table(output->stream, &document->report, &document->fields, &output->style, error);
+}
+
+void command_print_warnings(const struct options *options, const struct km_health *health)
+{
+	if (options->quiet)
+		return;
+	for (size_t i = 0; i < health->warnings_count; i++)
+		fprintf(stderr, "kmstat: warning: %s\n", health->warnings[i].text);
+}

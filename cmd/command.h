@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * command: what the commands share: opening the input, choosing buffers,
+ * where output goes. Only cmd/ prints to the terminal or exits.
+ */
+#ifndef KM_COMMAND_H
+#define KM_COMMAND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analysis.h"
+#include "document.h"
+#include "error.h"
+#include "options.h"
+#include "output.h"
+#include "reader.h"
+
+enum exit_status { EXIT_DONE = 0, EXIT_LIMIT = 1, EXIT_USAGE_OR_INPUT = 2, EXIT_UNDECIDED = 3 };
+
+/* Every command: returns 0, or a negative errno with error set. */
+int command_report(const struct options *options, struct km_error *error);
+int command_objects(const struct options *options, struct km_error *error);
+int command_events(const struct options *options, struct km_error *error);
+int command_info(const struct options *options, struct km_error *error);
+
+/* --- input --- */
+
+/* The file of the options, or the default one. *ret_reader is the caller's. */
+int command_open(const struct options *options, const struct km_reader_options *reader_options,
+		 struct km_reader **ret_reader, struct km_error *error);
+
+/* Buffers to report: those with slab events, or those --buffer names. */
+struct buffer_list {
+	size_t *indexes; /* owned */
+	size_t count;
+	bool is_all; /* --buffer all: a list is wanted, whatever its length */
+};
+
+/* Errors: -EINVAL for an unknown name, and where one buffer has to be chosen; -ENODATA without slab events. */
+int command_buffers(struct km_reader *reader, const struct options *options, bool wants_one,
+		    struct buffer_list *ret_list, struct km_error *error);
+/* The error of a recording without slab events: what it has instead, and how to record. */
+int command_no_slab_events(struct km_reader *reader, struct km_error *error);
+
+/* The options of an analysis. Errors: --by. */
+int command_analysis_options(const struct options *options, struct km_analysis_options *ret_options,
+			     struct km_error *error);
+
+/* --sort, --by or --fields help: prints the keys and returns true. Before any file is opened. */
+bool command_answers_help(const struct options *options, enum command_id command);
+
+/* --- output --- */
+
+struct output {
+	FILE *stream;
+	const char *name; /* for messages */
+	FILE *pager;      /* NULL: none */
+	bool is_file;
+	struct km_output_style style;
+};
+
+/* Where the options say: a file, a pager, standard output. */
+int command_output_open(const struct options *options, struct output *output, struct km_error *error);
+/* Flushes and closes. code is what writing came to: it wins over what closing finds. */
+int command_output_close(struct output *output, int code, struct km_error *error);
+
+/* A document in the format of the options. */
+int command_write(struct output *output, const struct options *options, struct km_document *document,
+		  struct km_error *error);
+
+/* Warnings of an analysis on stderr, for CSV and where the table does not show them. */
+void command_print_warnings(const struct options *options, const struct km_health *health);
+
+#endif

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The pipeline. Events come in batches; a batch is cut into segments where
+ * something has to happen between two events: a tie is put into order once
+ * it is complete, a mark or --time's end is reached. Each segment goes
+ * through keys, replay and counting as a whole.
+ */
+#include "analysis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory_limit.h"
+#include "tie_order.h"
+
+#define BATCH_EVENTS 1024
+
+struct pipeline {
+	struct km_analysis *analysis;
+	struct km_tie_order *order;
+	uint64_t until_time; /* where counting ends; UINT64_MAX: at the end of the trace */
+	bool until_is_met;
+	bool stopped; /* visit() asked for it, or stops_at_until */
+	int stop_code;
+	struct km_event *tie; /* an unfinished tie */
+	size_t tie_count, tie_room;
+	struct km_event events[BATCH_EVENTS];
+	uint32_t keys[BATCH_EVENTS];
+	struct km_outcome outcomes[BATCH_EVENTS];
+};
+
+uint64_t km_analysis_default_max_memory(void)
+{
+	const uint64_t most = UINT64_C(4) << 30;
+	uint64_t share = km_memory_limit() / 4;
+
+	return share < most ? share : most;
+}
+
+/* --- segments --- */
+
+static int visit_events(struct pipeline *p, const struct km_event *events, size_t count, struct km_error *error)
+{
+	struct km_analysis *an = p->analysis;
+
+	for (size_t i = 0; i < count; i++) {
+		int r = 0;
+
+		if (!km_event_is_slab(&events[i]))
+			continue;
+		if (an->detail && !km_aggregate_is_finished(an->aggregate))
+			r = km_detail_account(an->detail, &events[i], p->keys[i], &p->outcomes[i]);
+		if (r)
+			return km_error_set(error, r, "out of memory");
+		if (!an->options.visit)
+			continue;
+		r = an->options.visit(an->options.visit_context, &events[i], p->keys[i], &p->outcomes[i], error);
+		if (r) {
+			p->stopped = true;
+			p->stop_code = r < 0 ? r : 0;
+			return p->stop_code;
+		}
+	}
+	return 0;
+}
+
+/* Events in their final order, at most BATCH_EVENTS. */
+static int run_segment(struct pipeline *p, const struct km_event *events, size_t count, struct km_error *error)
+{
+	struct km_analysis *an = p->analysis;
+	int r = km_aggregate_keys(an->aggregate, events, count, p->keys, error);
+
+	if (r)
+		return r;
+	km_replay_run(an->replay, events, p->keys, count, p->outcomes);
+	r = km_aggregate_account(an->aggregate, events, p->keys, p->outcomes, count, error);
+	if (!r && (an->options.visit || an->detail))
+		r = visit_events(p, events, count, error);
+	return r;
+}
+
+/* --time's end: the selection's numbers stay as they are now. */
+static int reach_until(struct pipeline *p, uint64_t time, struct km_error *error)
+{
+	struct km_analysis *an = p->analysis;
+
+	if (p->until_is_met)
+		return 0;
+	p->until_is_met = true;
+	an->end_time = time;
+	if (an->options.stops_at_until)
+		p->stopped = true;
+	return km_aggregate_finish(an->aggregate, km_replay_table(an->replay), error);
+}
+
+static int reach_mark(struct pipeline *p, const struct km_event *mark, struct km_error *error)
+{
+	struct km_selection *selection = &p->analysis->selection;
+
+	if (mark->bytes_req == 0) {
+		selection->from_time = mark->time;
+		selection->waits_for_from = false;
+		return 0;
+	}
+	return reach_until(p, mark->time, error);
+}
+
+/* Events in their final order, any number: cut where something happens between them. */
+static int run_ordered(struct pipeline *p, const struct km_event *events, size_t count, struct km_error *error)
+{
+	size_t at = 0;
+	int r = 0;
+
+	while (at < count && !r && !p->stopped) {
+		size_t n = 0;
+
+		if (!p->until_is_met && events[at].time >= p->until_time) {
+			r = reach_until(p, p->until_time, error);
+			continue;
+		}
+		if (events[at].kind == KM_EVENT_MARK) {
+			r = reach_mark(p, &events[at++], error);
+			continue;
+		}
+		while (at + n < count && n < BATCH_EVENTS && events[at + n].kind != KM_EVENT_MARK &&
+		       (p->until_is_met || events[at + n].time < p->until_time))
+			n++;
+		r = run_segment(p, events + at, n, error);
+		at += n;
+	}
+	return r;
+}
+
+/* --- ties --- */
+
+static int keep_tied(struct pipeline *p, const struct km_event *events, size_t count, struct km_error *error)
+{
+	if (p->tie_count + count > p->tie_room) {
+		size_t room = p->tie_room ? p->tie_room : 256;
+		struct km_event *tie;
+
+		while (room < p->tie_count + count)
+			room *= 2;
+		tie = reallocarray(p->tie, room, sizeof(*tie));
+		if (!tie)
+			return km_error_set(error, -ENOMEM, "out of memory for %zu events of one time", room);
+		p->tie = tie;
+		p->tie_room = room;
+	}
+	memcpy(p->tie + p->tie_count, events, count * sizeof(*events));
+	p->tie_count += count;
+	return 0;
+}
+
+static int run_tie(struct pipeline *p, struct km_error *error)
+{
+	size_t count = p->tie_count;
+	int r;
+
+	p->tie_count = 0;
+	if (!count)
+		return 0;
+	r = km_tie_order_resolve(p->order, p->analysis->replay, p->tie, count, error);
+	return r ? r : run_ordered(p, p->tie, count, error);
+}
+
+static int run_batch(struct pipeline *p, size_t count, struct km_error *error)
+{
+	const struct km_event *events = p->events;
+	bool keeps_order = p->analysis->info->keeps_order;
+	size_t at = 0;
+	int r = 0;
+
+	while (at < count && !r && !p->stopped) {
+		bool tied = (events[at].flags & KM_EVENT_TIED) && !keeps_order;
+		size_t n = 1;
+
+		if (p->tie_count && (!tied || events[at].time != p->tie[0].time)) {
+			r = run_tie(p, error);
+			continue;
+		}
+		if (tied) {
+			while (at + n < count && (events[at + n].flags & KM_EVENT_TIED) &&
+			       events[at + n].time == events[at].time)
+				n++;
+			r = keep_tied(p, events + at, n, error);
+		} else {
+			while (at + n < count && (keeps_order || !(events[at + n].flags & KM_EVENT_TIED)))
+				n++;
+			r = run_ordered(p, events + at, n, error);
+		}
+		at += n;
+	}
+	return r;
+}
+
+/* --- times --- */
+
+/* The clock's time of one end of --time. */
+static uint64_t resolve_point(const struct km_analysis *an, const struct km_time_point *point, uint64_t last_time,
+			      uint64_t open)
+{
+	bool ticks = an->buffer->unit != KM_CLOCK_NS;
+	uint64_t value = ticks ? point->value / 1000000000 : point->value;
+	uint64_t span = last_time - an->start_time;
+	int64_t offset = an->info->time_offset_ns;
+
+	switch (point->kind) {
+	case KM_TIME_CLOCK: /* as `trace-cmd report` prints it, its offset added */
+		if (offset > 0)
+			return value > (uint64_t)offset ? value - (uint64_t)offset : 0;
+		return value + (uint64_t)-offset;
+	case KM_TIME_RELATIVE:
+		return an->start_time + value;
+	case KM_TIME_PERCENT:
+		return an->start_time + (uint64_t)((unsigned __int128)span * point->value / 1000000);
+	case KM_TIME_OPEN:
+	case KM_TIME_MARK:
+		break;
+	}
+	return open;
+}
+
+static bool wants_range(const struct km_filter *f)
+{
+	return f->has_min_age || (f->has_time && (f->from.kind == KM_TIME_PERCENT || f->until.kind == KM_TIME_PERCENT));
+}
+
+/* Behind the first read, when time 0 is known. last_time: only if wants_range(). */
+static void resolve_times(struct pipeline *p, uint64_t last_time)
+{
+	struct km_analysis *an = p->analysis;
+	struct km_selection *selection = &an->selection;
+	const struct km_filter *f = selection->filter;
+
+	an->start_time = km_reader_stats(an->reader)->first_time;
+	p->until_time = UINT64_MAX;
+	selection->from_time = 0;
+	selection->until_time = UINT64_MAX;
+	if (f->has_time) {
+		selection->from_time = resolve_point(an, &f->from, last_time, 0);
+		selection->waits_for_from = f->from.kind == KM_TIME_MARK;
+		p->until_time = resolve_point(an, &f->until, last_time, UINT64_MAX);
+		selection->until_time = p->until_time;
+	}
+	if (f->has_min_age) {
+		uint64_t end = p->until_time < last_time ? p->until_time : last_time;
+		uint64_t youngest = end > f->min_age_ns ? end - f->min_age_ns + 1 : 0;
+
+		if (youngest < selection->until_time)
+			selection->until_time = youngest;
+	}
+}
+
+/* --- running --- */
+
+static int start_counting(struct pipeline *p, uint64_t last_time, struct km_error *error)
+{
+	struct km_analysis *an = p->analysis;
+	struct km_replay_options options = { .objects_count = an->options.objects_count,
+					     .max_memory_bytes = an->options.max_memory_bytes,
+					     .cpu_limit = an->buffer->cpu_limit };
+	int r;
+
+	resolve_times(p, last_time);
+	r = km_aggregate_new(&an->selection, an->buffer->cpu_limit, &an->aggregate, error);
+	if (!r)
+		r = km_replay_new(&options, &an->replay, error);
+	return r;
+}
+
+/* Read the buffer through. */
+static int run_pass(struct pipeline *p, size_t buffer, struct km_error *error)
+{
+	struct km_analysis *an = p->analysis;
+	const struct km_filter *f = an->selection.filter;
+	uint64_t first = 0, last = 0;
+	int r = 0, n;
+
+	if (wants_range(f))
+		r = km_reader_time_range(an->reader, buffer, &first, &last, error);
+	if (r >= 0)
+		r = km_reader_start(an->reader, buffer, error);
+	if (r < 0)
+		return r;
+	n = km_reader_read(an->reader, p->events, BATCH_EVENTS, error);
+	if (n < 0)
+		return n;
+	r = start_counting(p, last, error);
+	while (!r && n > 0 && !p->stopped) {
+		r = run_batch(p, (size_t)n, error);
+		if (r || p->stopped)
+			break;
+		n = km_reader_read(an->reader, p->events, BATCH_EVENTS, error);
+		r = n < 0 ? n : 0;
+	}
+	if (!r && !p->stopped)
+		r = run_tie(p, error);
+	if (r)
+		return r;
+	an->stats = km_reader_stats(an->reader);
+	an->has_slab_events = false;
+	for (unsigned kind = 0; kind < KM_EVENT_SLAB_KINDS; kind++)
+		an->has_slab_events |= an->stats->slab_counts[kind] > 0;
+	if (p->stopped && !p->until_is_met)
+		return 0;
+	if (f->has_time && an->selection.waits_for_from)
+		return km_error_set(error, -EINVAL, "--time: no trace_marker text of the trace contains \"%s\"",
+				    f->from.text);
+	if (f->has_time && f->until.kind == KM_TIME_MARK && !p->until_is_met)
+		return km_error_set(error, -EINVAL, "--time: no trace_marker text of the trace contains \"%s\"",
+				    f->until.text);
+	if (!p->until_is_met)
+		an->end_time = an->stats->last_time;
+	return km_aggregate_finish(an->aggregate, km_replay_table(an->replay), error);
+}
+
+/*
+ * --cache has to know the names of caches at the allocation, and this
+ * kernel's events tell them only at the free: read the trace once for the
+ * names alone.
+ */
+static int learn_names(struct pipeline *p, size_t buffer, struct km_error *error)
+{
+	static const struct km_filter no_filter;
+	struct km_analysis *an = p->analysis;
+	struct km_selection selection = an->selection;
+	struct km_analysis_options options = an->options;
+	int r;
+
+	an->selection.filter = &no_filter;
+	an->selection.by.count = 0;
+	an->options.visit = NULL;
+	an->options.stops_at_until = false;
+	r = run_pass(p, buffer, error);
+	km_aggregate_free(an->aggregate);
+	km_replay_free(an->replay);
+	an->aggregate = NULL;
+	an->replay = NULL;
+	an->selection = selection;
+	an->options = options;
+	p->until_is_met = false;
+	p->tie_count = 0;
+	return r;
+}
+
+int km_analysis_run(struct km_reader *reader, size_t buffer, const struct km_analysis_options *options,
+		    struct km_analysis **ret_analysis, struct km_error *error)
+{
+	static const struct km_filter no_filter;
+	struct km_analysis *an = calloc(1, sizeof(*an));
+	struct pipeline *p = calloc(1, sizeof(*p));
+	int r = -ENOMEM;
+
+	if (!an || !p)
+		goto no_memory;
+	p->analysis = an;
+	p->order = km_tie_order_new();
+	an->reader = reader;
+	an->info = km_reader_info(reader);
+	an->buffer = &an->info->buffers[buffer];
+	an->options = *options;
+	an->caches = km_caches_new(reader);
+	if (!p->order || !an->caches)
+		goto no_memory;
+	r = km_naming_new(reader, options->kallsyms, options->raw_ip, &an->naming, error);
+	if (r)
+		goto fail;
+	an->selection = (struct km_selection){ .filter = options->filter ? options->filter : &no_filter,
+					       .by = options->by,
+					       .reader = reader,
+					       .naming = an->naming,
+					       .caches = an->caches,
+					       .until_time = UINT64_MAX };
+	if (an->selection.filter->cache.count && (an->info->features & KM_TRACE_FREE_NAMES) &&
+	    !(an->info->features & KM_TRACE_ALLOC_NAMES))
+		r = learn_names(p, buffer, error);
+	if (r)
+		goto fail;
+	if (options->ret_running)
+		*options->ret_running = an;
+	if (options->has_detail) {
+		r = -ENOMEM;
+		an->detail = km_detail_new(reader, an->naming);
+		if (!an->detail)
+			goto no_memory;
+	}
+	r = run_pass(p, buffer, error);
+	if (!r)
+		r = km_health_init(&an->health, an->info, an->buffer, an->stats, error);
+	if (r)
+		goto fail;
+	if (an->health.live_is_doubtful && !p->until_is_met)
+		km_aggregate_set_loss(an->aggregate);
+	km_health_add_replay(&an->health, an->info, an->stats, an->replay, an->aggregate, an->caches, an->naming);
+	km_tie_order_free(p->order);
+	free(p->tie);
+	free(p);
+	*ret_analysis = an;
+	return 0;
+no_memory:
+	km_error_set(error, r, "out of memory");
+fail:
+	if (p) {
+		km_tie_order_free(p->order);
+		free(p->tie);
+	}
+	free(p);
+	km_analysis_free(an);
+	return r;
+}
+
+void km_analysis_free(struct km_analysis *an)
+{
+	if (!an)
+		return;
+	km_health_release(&an->health);
+	km_detail_free(an->detail);
+	km_aggregate_free(an->aggregate);
+	km_replay_free(an->replay);
+	km_caches_free(an->caches);
+	km_naming_free(an->naming);
+	free(an);
+}
+
+int km_analysis_has_slab(struct km_reader *reader, size_t buffer, struct km_error *error)
+{
+	struct km_event events[64];
+	int r = km_reader_start(reader, buffer, error);
+
+	while (!r) {
+		int n = km_reader_read(reader, events, sizeof(events) / sizeof(events[0]), error);
+
+		if (n <= 0)
+			return n;
+		for (int i = 0; i < n; i++) {
+			if (km_event_is_slab(&events[i]))
+				return 1;
+		}
+	}
+	return r;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * document: the reports of kmstat, as sections for the writers: which
+ * tables, records and texts make up `report`, `objects` and `info`. It reads
+ * an analysis; it neither counts nor writes.
+ */
+#ifndef KM_DOCUMENT_H
+#define KM_DOCUMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis.h"
+#include "error.h"
+#include "report.h"
+#include "rows.h"
+
+struct km_document_options {
+	unsigned audience;          /* one of enum km_audience: sections for others are not made */
+	const struct km_sort *sort; /* of the main table; NULL: its default */
+	bool has_limit;
+	size_t limit;       /* rows of each table; 0: no limit */
+	const char *fields; /* of the main table; NULL: the defaults */
+	unsigned verbose;   /* people: more health */
+};
+
+struct km_document {
+	struct km_report report;
+	struct km_fields fields;
+	void *state; /* owned: what the sections' rows come from */
+};
+
+/* An analysis is borrowed until the document is released. Errors: -EINVAL (sort, fields), -ENOMEM. */
+int km_document_report(struct km_document *document, const struct km_analysis *analysis,
+		       const struct km_document_options *options, struct km_error *error);
+int km_document_objects(struct km_document *document, const struct km_analysis *analysis,
+			const struct km_document_options *options, struct km_error *error);
+/* The whole file: reads every buffer through. The reader was opened with only_counts. */
+int km_document_info(struct km_document *document, struct km_reader *reader, const struct km_document_options *options,
+		     struct km_error *error);
+void km_document_release(struct km_document *document);
+
+#endif

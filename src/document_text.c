@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What people read beside the tables: the summary above them and the health below. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "document_private.h"
+#include "output.h"
+
+/* Labelled lines: shape LINES of two columns. */
+static void line(struct km_record *record, const char *label, const char *text)
+{
+	km_record_text(record, "label", label);
+	km_record_text(record, "text", text);
+	km_record_end_row(record);
+}
+
+/* A time from the first event on, in the buffer's unit. */
+static const char *time_text(const struct km_buffer_info *buffer, uint64_t value, char *text)
+{
+	if (buffer->unit == KM_CLOCK_NS)
+		return km_format_duration(text, value);
+	snprintf(text, KM_FORMAT_BYTES, "%" PRIu64 " ticks", value);
+	return text;
+}
+
+static const char *live_words(enum km_live_is is)
+{
+	static const char *const words[] = {
+		[KM_LIVE_CONSISTENT] = "consistent: no evidence against it",
+		[KM_LIVE_UPPER_BOUND] = "at most: some frees are not traced",
+		[KM_LIVE_AT_LEAST] = "at least: the table was full",
+		[KM_LIVE_UNCERTAIN] = "uncertain: see health",
+	};
+
+	return words[is];
+}
+
+static void trace_line(struct km_record *record, const struct km_analysis *an)
+{
+	const struct km_trace_info *info = an->info;
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s: %s, %s, %zu CPU%s, clock %s%s%s", km_source_name(an->reader->source),
+		 info->format, info->kernel ? info->kernel : "kernel not told", an->buffer->cpus_count,
+		 an->buffer->cpus_count == 1 ? "" : "s", an->buffer->clock[0] ? an->buffer->clock : "not told",
+		 an->buffer->name[0] ? ", buffer " : "", an->buffer->name);
+	line(record, "trace", text);
+}
+
+static void events_line(struct km_record *record, const struct km_analysis *an)
+{
+	const struct km_replayed *r = km_aggregate_replayed(an->aggregate);
+	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], c[KM_FORMAT_BYTES], d[KM_FORMAT_BYTES], text[256];
+
+	snprintf(text, sizeof(text), "%s in %s, of them %s slab allocations and %s frees",
+		 km_format_count(a, an->stats->events_count),
+		 time_text(an->buffer, an->stats->last_time - an->stats->first_time, b),
+		 km_format_count(c, r->alloc_events_count), km_format_count(d, r->free_events_count));
+	line(record, "events", text);
+}
+
+static void filter_line(struct km_record *record, const struct km_analysis *an)
+{
+	const struct km_filter *f = an->selection.filter;
+
+	if (km_filter_is_active(f))
+		line(record, "filter", "live, peak and rows are of the selected allocations only");
+}
+
+static void live_lines(struct km_record *record, const struct km_analysis *an, const struct km_row *total)
+{
+	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], c[KM_FORMAT_BYTES], text[256];
+	const struct km_sums *sums = &total->sums;
+	double waste = sums->total_allocated_bytes
+			       ? (double)(sums->total_allocated_bytes - sums->total_requested_bytes) /
+					 (double)sums->total_allocated_bytes
+			       : 0;
+
+	snprintf(text, sizeof(text), "%s in %s objects (%s)", km_format_bytes(a, sums->live_bytes),
+		 km_format_count(b, sums->live_count), live_words(total->live_is));
+	line(record, "live", text);
+	snprintf(text, sizeof(text), "%s in %s objects, at +%s", km_format_bytes(a, total->level.peak_live_bytes),
+		 km_format_count(b, sums->at_peak_count),
+		 time_text(an->buffer, total->level.peak_live_bytes ? total->level.peak_time - an->start_time : 0, c));
+	line(record, "peak", text);
+	snprintf(text, sizeof(text), "%s in %s allocations, %s of it waste",
+		 km_format_bytes(a, sums->total_allocated_bytes),
+		 km_format_count(b, sums->tracked_count + sums->overflowed_count), km_format_ratio(c, waste));
+	line(record, "allocated", text);
+}
+
+static void frees_line(struct km_record *record, const struct km_analysis *an)
+{
+	const struct km_replayed *r = km_aggregate_replayed(an->aggregate);
+	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], c[KM_FORMAT_BYTES], d[KM_FORMAT_BYTES], text[256];
+	size_t n;
+
+	n = (size_t)snprintf(text, sizeof(text), "%s matched, %s implied, %s unmatched, %s of NULL",
+			     km_format_count(a, r->matched_frees_count), km_format_count(b, r->implied_frees_count),
+			     km_format_count(c, r->unmatched_frees_count), km_format_count(d, r->null_frees_count));
+	if (r->failed_count)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s failed allocations",
+				      km_format_count(a, r->failed_count));
+	if (r->doubled_count)
+		snprintf(text + n, sizeof(text) - n, "; %s doubled events", km_format_count(a, r->doubled_count));
+	line(record, "frees", text);
+}
+
+static void table_line(struct km_record *record, const struct km_analysis *an)
+{
+	const struct km_replay_hash *table = km_replay_table(an->replay);
+	const struct km_overflow *overflow = km_replay_overflow(an->replay);
+	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], c[KM_FORMAT_BYTES], d[KM_FORMAT_BYTES], text[320];
+	size_t n;
+
+	n = (size_t)snprintf(text, sizeof(text), "%s objects (%s), %s, %s at most in use",
+			     km_format_count(a, table->capacity),
+			     km_format_bytes(b, km_replay_hash_bytes(table->capacity)),
+			     table->fixed                                  ? "fixed"
+			     : table->capacity > KM_REPLAY_HASH_AUTO_START ? "enlarged to that"
+									   : "enlarged as needed",
+			     km_format_count(c, km_replay_peak_count(an->replay)));
+	if (overflow->count)
+		snprintf(text + n, sizeof(text) - n, "; OVERFLOW: %s objects (%s) not tracked in %" PRIu64 " episode%s",
+			 km_format_count(c, overflow->count), km_format_bytes(d, overflow->bytes),
+			 overflow->episodes_count, overflow->episodes_count == 1 ? "" : "s");
+	line(record, "table", text);
+}
+
+void km_document_add_summary(struct document_state *state, const struct km_analysis *an)
+{
+	struct km_record *record = km_document_record(state);
+	struct km_row total;
+
+	if (!record || km_aggregate_total(an->aggregate, &total)) {
+		state->failed = true;
+		return;
+	}
+	trace_line(record, an);
+	events_line(record, an);
+	filter_line(record, an);
+	live_lines(record, an, &total);
+	frees_line(record, an);
+	table_line(record, an);
+	km_row_release(&total);
+	km_document_add(state, record, "summary", NULL, KM_SHAPE_LINES, KM_FOR_PEOPLE);
+}
+
+/* The selection's lifetimes, an octave a line with a bar. */
+void km_document_add_lifetimes(struct document_state *state, const struct km_analysis *an)
+{
+	struct km_record *record = km_document_record(state), *machine = km_document_record(state);
+	size_t sites = km_aggregate_rows_count(an->aggregate, KM_AXIS_SITE);
+	struct km_histogram all = { 0 };
+	uint64_t octaves[64] = { 0 }, most = 0;
+
+	if (!record || !machine)
+		return;
+	for (size_t i = 0; i < sites; i++) {
+		struct km_row row;
+
+		if (km_aggregate_row(an->aggregate, KM_AXIS_SITE, i, true, &row)) {
+			state->failed = true;
+			break;
+		}
+		if (km_histogram_merge(&all, &row.lifetimes))
+			state->failed = true;
+		km_row_release(&row);
+	}
+	for (unsigned i = 0; i < all.length; i++) {
+		uint64_t low = km_histogram_bin_low(all.first + i);
+		unsigned octave = low ? 63U - (unsigned)__builtin_clzll(low) : 0;
+
+		octaves[octave] += all.bins[i];
+		if (octaves[octave] > most)
+			most = octaves[octave];
+	}
+	for (unsigned i = 0; i < 64; i++) {
+		static const char bar[] = "########################################";
+		char low[KM_FORMAT_BYTES];
+
+		if (!octaves[i])
+			continue;
+		km_record_text(record, "from", time_text(an->buffer, i ? UINT64_C(1) << i : 0, low));
+		km_record_title(record, "from", 0);
+		km_record_number(record, "count", KM_TYPE_COUNT, octaves[i]);
+		km_record_title(record, "freed", 0);
+		low[0] = '\0';
+		km_record_text(record, "bar",
+			       bar + (sizeof(bar) - 1) - (size_t)((__uint128_t)octaves[i] * (sizeof(bar) - 1) / most));
+		km_record_title(record, "", 0);
+		km_record_end_row(record);
+	}
+	km_document_add(state, record, "lifetimes", "Lifetimes of what was freed", KM_SHAPE_ROWS, KM_FOR_PEOPLE);
+	km_record_number(machine, "count", KM_TYPE_COUNT, all.count);
+	km_record_histogram(machine, "histogram", &all);
+	km_record_end_row(machine);
+	km_document_add(state, machine,
+			an->buffer->unit == KM_CLOCK_NS ? "detail.lifetime_ns" : "detail.lifetime_ticks", NULL,
+			KM_SHAPE_RECORD, KM_FOR_MACHINES);
+	km_histogram_release(&all);
+}
+
+static void lost_cpu_lines(struct km_record *record, const struct km_health *health)
+{
+	for (size_t i = 0; i < health->cpus_count; i++) {
+		const struct km_cpu_health *cpu = &health->cpus[i];
+		const struct km_cpu_loss *loss = cpu->loss;
+		char a[KM_FORMAT_BYTES], text[256];
+		size_t n;
+
+		if (!cpu->lost_count && !loss->uncounted_gaps_count && !cpu->tail_lost)
+			continue;
+		n = (size_t)snprintf(text, sizeof(text), "CPU %u lost %s%s events", loss->cpu,
+				     cpu->lost_is == KM_LOST_EXACT ? "" : "at least ",
+				     km_format_count(a, cpu->lost_count));
+		if (loss->dropped_count)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s dropped, the buffer was full",
+					      km_format_count(a, loss->dropped_count));
+		if (loss->holes_count)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "; %" PRIu64 " hole%s", loss->holes_count,
+					      loss->holes_count == 1 ? "" : "s");
+		snprintf(text + n, sizeof(text) - n, "%s%s", loss->start_lost ? "; start lost" : "",
+			 cpu->tail_lost ? "; tail lost" : "");
+		line(record, "", text);
+	}
+}
+
+void km_document_add_health_text(struct document_state *state, const struct km_analysis *an, unsigned verbose)
+{
+	const struct km_health *health = &an->health;
+	struct km_record *record = km_document_record(state);
+	char text[256];
+	size_t n = 0;
+
+	if (!record)
+		return;
+	for (unsigned i = 0; i < KM_COMPLETENESS_KINDS; i++) {
+		static const char *const words[] = { "it has holes", "its start is lost", "its tail is lost",
+						     "whether anything was lost at the end is not known",
+						     "nothing was lost" };
+
+		if (health->flags[i])
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? "; " : "", words[i]);
+	}
+	line(record, "recording", text);
+	lost_cpu_lines(record, health);
+	for (size_t i = 0; i < health->warnings_count; i++) {
+		/* What every recording of such a kernel has is told once, to those who ask for more. */
+		if (health->warnings[i].code == KM_WARN_UNKNOWN_OPTIONS && !verbose)
+			continue;
+		line(record, km_warning_name(health->warnings[i].code), health->warnings[i].text);
+	}
+	km_document_add(state, record, "health", "Health", KM_SHAPE_LINES, KM_FOR_PEOPLE);
+}
