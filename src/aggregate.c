@@ -469,21 +469,21 @@ static __attribute__((noinline, cold)) void account_doubled(struct km_aggregate 
 	if (from && (!to || from->site != to->site))
 		level_undo(&a->site_levels[from->site], is_noted ? &pending->site : &a->site_levels[from->site], bytes);
 	if (to && (!from || from->site != to->site))
-		level_add(&a->site_levels[to->site], bytes, e->time);
+		level_add(&a->site_levels[to->site], bytes, object->time);
 	if (from && (!to || from->root != to->root))
 		level_undo(&a->cache_levels[from->root], is_noted ? &pending->cache : &a->cache_levels[from->root],
 			   bytes);
 	if (to && (!from || from->root != to->root))
-		level_add(&a->cache_levels[to->root], bytes, e->time);
+		level_add(&a->cache_levels[to->root], bytes, object->time);
 	if (from && from->group && (!to || from->group != to->group))
 		level_undo(&a->group_levels[from->group], is_noted ? &pending->group : &a->group_levels[from->group],
 			   bytes);
 	if (to && to->group && (!from || from->group != to->group))
-		level_add(&a->group_levels[to->group], bytes, e->time);
+		level_add(&a->group_levels[to->group], bytes, object->time);
 	if (from && !to)
 		level_undo(&a->total, is_noted ? &pending->total : &a->total, bytes);
 	if (to && !from)
-		level_add(&a->total, bytes, e->time);
+		level_add(&a->total, bytes, object->time);
 }
 
 static struct km_freer *freer_of(struct km_aggregate *a, uint64_t call_site)

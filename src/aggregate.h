@@ -46,7 +46,7 @@ struct km_sums {
 enum km_live_is { KM_LIVE_CONSISTENT, KM_LIVE_UPPER_BOUND, KM_LIVE_AT_LEAST, KM_LIVE_UNCERTAIN };
 const char *km_live_is_name(enum km_live_is is); /* "consistent", "upper_bound", ... */
 
-/* What is counted as it happens. */
+/* What is counted as it happens. peak_is: "exact", "at_least" or "at_most". */
 struct km_level {
 	uint64_t live_count, live_bytes;
 	uint64_t peak_live_bytes, peak_time; /* first moment of most live bytes */
@@ -55,6 +55,8 @@ struct km_level {
 	uint64_t peak_bound_bytes;
 	bool peak_is_over; /* objects that were counted here turned out to belong elsewhere */
 };
+
+const char *km_level_peak_is(const struct km_level *level);
 
 /* One row: a site, a cache, a group, or the whole selection. */
 struct km_row {
@@ -130,6 +132,12 @@ uint64_t km_aggregate_cache_object_bytes(const struct km_aggregate *aggregate, s
 const uint64_t *km_aggregate_group(const struct km_aggregate *aggregate, size_t index);
 /* Names of the caches that a site used, sorted; at most `limit`. Returns how many there are. */
 size_t km_aggregate_site_caches(const struct km_aggregate *aggregate, size_t index, const char **names, size_t limit);
+
+/*
+ * Whether a cache or group has a peak that is not exact, since names were
+ * learnt when objects of it had lived already.
+ */
+bool km_aggregate_has_inexact_peaks(const struct km_aggregate *aggregate);
 
 /* What an object's key stands for; false for key 0. */
 bool km_aggregate_key(const struct km_aggregate *aggregate, uint32_t key, uint64_t *ret_call_site,

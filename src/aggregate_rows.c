@@ -17,6 +17,13 @@ const char *km_live_is_name(enum km_live_is is)
 	return names[is];
 }
 
+const char *km_level_peak_is(const struct km_level *level)
+{
+	if (level->peak_is_over)
+		return "at_most";
+	return level->peak_live_bytes < level->peak_bound_bytes ? "at_least" : "exact";
+}
+
 void km_aggregate_set_loss(struct km_aggregate *a)
 {
 	a->has_loss = true;
@@ -370,6 +377,19 @@ size_t km_aggregate_site_caches(const struct km_aggregate *a, size_t index, cons
 	}
 	qsort(names, kept, sizeof(*names), compare_names);
 	return count;
+}
+
+bool km_aggregate_has_inexact_peaks(const struct km_aggregate *a)
+{
+	for (size_t i = 0; i < a->cache_rows_count; i++) {
+		if (strcmp(km_level_peak_is(&a->cache_row_levels[i]), "exact"))
+			return true;
+	}
+	for (size_t i = 0; i < km_aggregate_rows_count(a, KM_AXIS_GROUP); i++) {
+		if (strcmp(km_level_peak_is(&a->group_levels[i + 1]), "exact"))
+			return true;
+	}
+	return false;
 }
 
 bool km_aggregate_key(const struct km_aggregate *a, uint32_t key, uint64_t *ret_call_site, const char **ret_cache)

@@ -14,7 +14,8 @@
 #include "memory_limit.h"
 #include "tie_order.h"
 
-#define BATCH_EVENTS 1024
+#define BATCH_EVENTS      1024
+#define SECOND_PASS_BYTES (UINT64_C(64) << 20) /* of the file */
 
 struct pipeline {
 	struct km_analysis *analysis;
@@ -316,6 +317,21 @@ static int run_pass(struct pipeline *p, size_t buffer, struct km_error *error)
 	return km_aggregate_finish(an->aggregate, km_replay_table(an->replay), error);
 }
 
+/* Ready for another pass; what was learnt of caches is kept. */
+static void forget_pass(struct pipeline *p)
+{
+	struct km_analysis *an = p->analysis;
+
+	km_caches_settle(an->caches);
+	km_aggregate_free(an->aggregate);
+	km_replay_free(an->replay);
+	an->aggregate = NULL;
+	an->replay = NULL;
+	p->until_is_met = false;
+	p->stopped = false;
+	p->tie_count = 0;
+}
+
 /*
  * --cache has to know the names of caches at the allocation, and this
  * kernel's events tell them only at the free: read the trace once for the
@@ -334,15 +350,38 @@ static int learn_names(struct pipeline *p, size_t buffer, struct km_error *error
 	an->options.visit = NULL;
 	an->options.stops_at_until = false;
 	r = run_pass(p, buffer, error);
-	km_aggregate_free(an->aggregate);
-	km_replay_free(an->replay);
-	an->aggregate = NULL;
-	an->replay = NULL;
+	forget_pass(p);
 	an->selection = selection;
 	an->options = options;
-	p->until_is_met = false;
-	p->tie_count = 0;
 	return r;
+}
+
+static int make_detail(struct km_analysis *an, struct km_error *error)
+{
+	if (!an->options.has_detail)
+		return 0;
+	km_detail_free(an->detail);
+	an->detail = km_detail_new(an->reader, an->naming);
+	return an->detail ? 0 : km_error_set(error, -ENOMEM, "out of memory");
+}
+
+/*
+ * The pass, and a second one where names were learnt too late for some peak
+ * and a second reading costs little: then every peak is exact.
+ */
+static int run_passes(struct pipeline *p, size_t buffer, struct km_error *error)
+{
+	struct km_analysis *an = p->analysis;
+	int r = make_detail(an, error);
+
+	if (!r)
+		r = run_pass(p, buffer, error);
+	if (r || an->options.visit || !km_aggregate_is_finished(an->aggregate) ||
+	    !km_aggregate_has_inexact_peaks(an->aggregate) || km_source_bytes(an->reader->source) > SECOND_PASS_BYTES)
+		return r;
+	forget_pass(p);
+	r = make_detail(an, error);
+	return r ? r : run_pass(p, buffer, error);
 }
 
 int km_analysis_run(struct km_reader *reader, size_t buffer, const struct km_analysis_options *options,
@@ -380,13 +419,7 @@ int km_analysis_run(struct km_reader *reader, size_t buffer, const struct km_ana
 		goto fail;
 	if (options->ret_running)
 		*options->ret_running = an;
-	if (options->has_detail) {
-		r = -ENOMEM;
-		an->detail = km_detail_new(reader, an->naming);
-		if (!an->detail)
-			goto no_memory;
-	}
-	r = run_pass(p, buffer, error);
+	r = run_passes(p, buffer, error);
 	if (!r)
 		r = km_health_init(&an->health, an->info, an->buffer, an->stats, error);
 	if (r)

@@ -311,6 +311,18 @@ static uint32_t named_node(struct km_caches *caches, uint32_t cache)
 	return add_node(caches, NODE_NAMED, cache, 0, 0, &is_new);
 }
 
+static uint32_t unnamed_node(struct km_caches *caches, uint64_t bytes)
+{
+	bool is_new;
+	uint32_t node = add_node(caches, NODE_UNNAMED, bytes, 0, 0, &is_new);
+
+	if (node != KM_CACHES_NONE && is_new) {
+		snprintf(caches->nodes[node].name, NAME_BYTES, "(unnamed:%llu)", (unsigned long long)bytes);
+		caches->nodes[node].object_bytes = bytes;
+	}
+	return node;
+}
+
 uint32_t km_caches_of(struct km_caches *caches, const struct km_event *event)
 {
 	uint32_t node;
@@ -321,10 +333,7 @@ uint32_t km_caches_of(struct km_caches *caches, const struct km_event *event)
 	if (event->cache != KM_CACHE_NONE) {
 		node = named_node(caches, event->cache);
 	} else if (!caches->learns) {
-		node = add_node(caches, NODE_UNNAMED, event->bytes_alloc, 0, 0, &is_new);
-		if (node != KM_CACHES_NONE && is_new)
-			snprintf(caches->nodes[node].name, NAME_BYTES, "(unnamed:%llu)",
-				 (unsigned long long)event->bytes_alloc);
+		node = unnamed_node(caches, event->bytes_alloc);
 	} else {
 		node = add_node(caches, NODE_KIND, event->call_site, event->bytes_req, event->bytes_alloc, &is_new);
 		if (node != KM_CACHES_NONE && is_new)
@@ -365,6 +374,22 @@ void km_caches_learn(struct km_caches *caches, uint32_t node, uint32_t cache)
 	n->learnt = cache;
 	note_object_bytes(caches, root, n->object_bytes);
 	set_root(caches, node, root);
+}
+
+void km_caches_settle(struct km_caches *caches)
+{
+	uint32_t count = caches->tuples.count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t bytes = km_tuples_get(&caches->tuples, i)[3];
+		uint32_t root;
+
+		if (caches->nodes[i].type != NODE_KIND || caches->nodes[i].learnt != KM_CACHE_NONE)
+			continue;
+		root = unnamed_node(caches, bytes);
+		if (root != KM_CACHES_NONE)
+			set_root(caches, i, root);
+	}
 }
 
 const char *km_caches_name(const struct km_caches *caches, uint32_t root)

@@ -63,6 +63,12 @@ void km_caches_learn(struct km_caches *caches, uint32_t node, uint32_t cache);
  */
 int km_caches_next_move(struct km_caches *caches, uint32_t *ret_node, uint32_t *ret_old_root);
 
+/*
+ * Everything that the trace can teach was learnt (it was read through once):
+ * from now on what has no name is the same cache as all of its size.
+ */
+void km_caches_settle(struct km_caches *caches);
+
 /* A root's name; borrowed. Unnamed roots of one size share a name, and are one cache in a report. */
 const char *km_caches_name(const struct km_caches *caches, uint32_t root);
 /* The root that is named by the events' name `cache`; KM_CACHES_NONE if no allocation came from it. */

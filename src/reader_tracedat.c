@@ -483,11 +483,38 @@ out:
 	return result;
 }
 
+/* Each CPU tells its first event with a wanted text; the first of them in time is handed out. Returns how many stay. */
+static int drop_later_marks(struct km_tracedat_decoder *d, struct km_event *events, int count)
+{
+	int kept = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (events[i].kind == KM_EVENT_MARK) {
+			bool *met = &d->mark_met[events[i].bytes_req];
+
+			if (*met) {
+				d->stats.slab_counts[KM_EVENT_MARK]--;
+				continue;
+			}
+			*met = true;
+		}
+		events[kept++] = events[i];
+	}
+	return kept;
+}
+
 static int tracedat_read(struct km_reader *base, struct km_event *events, size_t capacity, struct km_error *error)
 {
 	struct tracedat_reader *r = (struct tracedat_reader *)base;
+	struct km_tracedat_decoder *d = r->decoder;
+	int count, kept;
 
-	return km_merge_read(r->merge, events, capacity, error);
+	do {
+		count = kept = km_merge_read(r->merge, events, capacity, error);
+		if (d->marks[0] || d->marks[1])
+			kept = drop_later_marks(d, events, count);
+	} while (count > 0 && !kept);
+	return count > 0 ? kept : count;
 }
 
 static int tracedat_time_range(struct km_reader *base, size_t index, uint64_t *ret_first, uint64_t *ret_last,

@@ -95,11 +95,7 @@ static void get_total_waste(const struct row_view *v, struct km_cell *c)
 
 static void get_peak_is(const struct row_view *v, struct km_cell *c)
 {
-	const struct km_level *level = &v->row.level;
-
-	c->text = level->peak_is_over                                ? "at_most"
-		  : level->peak_live_bytes < level->peak_bound_bytes ? "at_least"
-								     : "exact";
+	c->text = km_level_peak_is(&v->row.level);
 }
 
 static void get_peak_time(const struct row_view *v, struct km_cell *c)

@@ -9,6 +9,9 @@
 
 #include "ring_page.h"
 
+/* One record may become a loss before it and two marks. */
+#define EVENTS_OF_RECORD 3
+
 struct km_tracedat_stream {
 	struct km_merge_stream head; /* first: refill() gets a pointer to it */
 	struct km_tracedat_decoder *decoder;
@@ -21,6 +24,7 @@ struct km_tracedat_stream {
 	uint64_t pending_count;
 	bool has_events;
 	uint64_t last_time;
+	bool mark_met[2]; /* on this CPU */
 };
 
 static void note(char *text, size_t bytes, const char *what, const struct km_tracedat_stream *s)
@@ -137,21 +141,32 @@ static __attribute__((noinline, cold)) bool skip_record(struct km_tracedat_strea
 	return false;
 }
 
-/* A print event: hand it out if it is the first with a wanted text. */
-static __attribute__((noinline)) bool decode_mark(struct km_tracedat_decoder *d, const uint8_t *record, uint32_t bytes,
+/*
+ * A print event: an event if it is this CPU's first with a wanted text (the
+ * reader keeps the first of all CPUs). With both texts it is two events: the
+ * first is put here, the last is the caller's.
+ */
+static __attribute__((noinline)) bool decode_mark(struct km_tracedat_stream *s, const uint8_t *record, uint32_t bytes,
 						  const struct km_tracedat_layout *layout, struct km_event *event)
 {
+	struct km_tracedat_decoder *d = s->decoder;
 	const char *text = (const char *)record + layout->text_offset;
 	size_t length = strnlen(text, bytes - layout->text_offset);
+	bool is_met = false;
 
 	for (unsigned i = 0; i < 2; i++) {
-		if (d->marks[i] && !d->mark_met[i] && memmem(text, length, d->marks[i], strlen(d->marks[i]))) {
-			d->mark_met[i] = true;
-			event->bytes_req = i;
-			return true;
+		if (!d->marks[i] || s->mark_met[i] || !memmem(text, length, d->marks[i], strlen(d->marks[i])))
+			continue;
+		if (is_met) {
+			d->stats.slab_counts[KM_EVENT_MARK]++;
+			s->head.count++;
+			event[1] = event[0];
+			event++;
 		}
+		s->mark_met[i] = is_met = true;
+		event->bytes_req = i;
 	}
-	return false;
+	return is_met;
 }
 
 static inline bool decode_record(struct km_tracedat_stream *s, const struct km_tracedat_layout *layout,
@@ -187,7 +202,7 @@ static inline bool decode_record(struct km_tracedat_stream *s, const struct km_t
 		event->gfp = 0;
 		event->node = KM_NODE_ANY;
 		if (layout->kind == KM_EVENT_MARK)
-			return decode_mark(d, record, bytes, layout, event);
+			return decode_mark(s, record, bytes, layout, event);
 	}
 	return true;
 }
@@ -241,7 +256,7 @@ static inline __attribute__((always_inline)) void decode_page(struct km_tracedat
 	const uint8_t *record;
 	uint32_t bytes;
 
-	while (s->head.count + 2 <= s->capacity) { /* an event, perhaps a loss before it */
+	while (s->head.count + EVENTS_OF_RECORD <= s->capacity) {
 		const struct km_tracedat_layout *layout;
 		struct km_event *event;
 		uint64_t time;
@@ -265,8 +280,8 @@ static inline __attribute__((always_inline)) void decode_page(struct km_tracedat
 			continue;
 		layout = &d->layouts[d->layout_of_id[id]];
 		event = &s->head.events[s->head.count];
+		event->time = time;
 		if (decode_record(s, layout, record, bytes, big_endian, event)) {
-			event->time = time;
 			s->head.count++;
 			d->stats.slab_counts[layout->kind]++;
 		}
@@ -282,7 +297,7 @@ static int refill(struct km_merge_stream *head, struct km_error *error)
 	struct km_tracedat_stream *s = (struct km_tracedat_stream *)head;
 
 	head->at = head->count = 0;
-	while (head->count + 2 <= s->capacity) {
+	while (head->count + EVENTS_OF_RECORD <= s->capacity) {
 		if (!s->page_is_open) {
 			int r = open_page(s, error);
 

@@ -32,7 +32,7 @@ struct km_tracedat_decoder {
 	size_t layouts_count; /* layouts[0] is not used */
 	struct km_intern *names;
 	const char *marks[2];
-	bool mark_met[2];
+	bool mark_met[2];  /* the reader's: handed out */
 	bool converts_tsc; /* times are x86-tsc and the file tells how many ns a tick is */
 
 	uint64_t counts[KM_EVENT_IDS];
