@@ -82,6 +82,7 @@ struct job {
 	struct km_naming *naming;
 	struct output output;
 	bool filtered;
+	bool is_limited; /* --limit ended it */
 	bool ticks;
 	bool has_csv_header;
 	uint64_t start_time;
@@ -393,9 +394,8 @@ static int visit(void *context, const struct km_event *event, uint32_t key, cons
 	job->start_time = an->start_time;
 	job->printed++;
 	r = job->count == CHUNK ? write_chunk(job, error) : 0;
-	if (!r && job->options->has_limit && job->options->limit && job->printed == job->options->limit)
-		return 1;
-	return r;
+	job->is_limited = job->options->has_limit && job->options->limit && job->printed == job->options->limit;
+	return r ? r : job->is_limited;
 }
 
 static int run_buffer(struct job *job, size_t buffer, struct km_error *error)
@@ -421,7 +421,7 @@ static int run_buffer(struct job *job, size_t buffer, struct km_error *error)
 		r = write_chunk(job, error);
 	if (!r && !analysis->has_slab_events)
 		r = command_no_slab_events(job->reader, error);
-	if (!r)
+	if (!r && !job->is_limited) /* else the counts are those of a part */
 		command_print_warnings(job->options, &analysis->health);
 	km_analysis_free(analysis);
 	return r;

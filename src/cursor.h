@@ -74,7 +74,7 @@ static inline const uint8_t *km_cursor_take(struct km_cursor *c, size_t n)
 {
 	const uint8_t *p = c->at;
 
-	if (km_cursor_left(c) < n) {
+	if (c->failed || km_cursor_left(c) < n) {
 		c->failed = true;
 		return NULL;
 	}

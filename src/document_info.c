@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "document_private.h"
-#include "output.h"
+#include "format.h"
 #include "tuples.h"
 
 /* Events by name over all buffers. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "document_private.h"
-#include "output.h"
+#include "format.h"
 
 /* Labelled lines: shape LINES of two columns. */
 static void line(struct km_record *record, const char *label, const char *text)
@@ -91,20 +91,25 @@ static void live_lines(struct km_record *record, const struct km_analysis *an, c
 	line(record, "allocated", text);
 }
 
-static void frees_line(struct km_record *record, const struct km_analysis *an)
+/* A free is charged with its allocation: with a filter only frees of the selection's objects count. */
+static void frees_line(struct km_record *record, const struct km_analysis *an, const struct km_sums *sums)
 {
 	const struct km_replayed *r = km_aggregate_replayed(an->aggregate);
-	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], c[KM_FORMAT_BYTES], d[KM_FORMAT_BYTES], text[256];
+	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], text[256];
 	size_t n;
 
-	n = (size_t)snprintf(text, sizeof(text), "%s matched, %s implied, %s unmatched, %s of NULL",
-			     km_format_count(a, r->matched_frees_count), km_format_count(b, r->implied_frees_count),
-			     km_format_count(c, r->unmatched_frees_count), km_format_count(d, r->null_frees_count));
-	if (r->failed_count)
+	n = (size_t)snprintf(text, sizeof(text), "%s matched, %s implied",
+			     km_format_count(a, sums->matched_frees_count),
+			     km_format_count(b, sums->implied_frees_count));
+	if (!km_filter_is_active(an->selection.filter))
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %s unmatched, %s of NULL",
+				      km_format_count(a, r->unmatched_frees_count),
+				      km_format_count(b, r->null_frees_count));
+	if (sums->failed_count)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s failed allocations",
-				      km_format_count(a, r->failed_count));
-	if (r->doubled_count)
-		snprintf(text + n, sizeof(text) - n, "; %s doubled events", km_format_count(a, r->doubled_count));
+				      km_format_count(a, sums->failed_count));
+	if (sums->doubled_count)
+		snprintf(text + n, sizeof(text) - n, "; %s doubled events", km_format_count(a, sums->doubled_count));
 	line(record, "frees", text);
 }
 
@@ -142,7 +147,7 @@ void km_document_add_summary(struct document_state *state, const struct km_analy
 	events_line(record, an);
 	filter_line(record, an);
 	live_lines(record, an, &total);
-	frees_line(record, an);
+	frees_line(record, an, &total.sums);
 	table_line(record, an);
 	km_row_release(&total);
 	km_document_add(state, record, "summary", NULL, KM_SHAPE_LINES, KM_FOR_PEOPLE);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "document_private.h"
-#include "output.h"
+#include "format.h"
 
 #define FREERS_SHOWN 20
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format.h"
+
 const char *km_completeness_name(enum km_completeness completeness)
 {
 	static const char *const names[] = { [KM_HOLES] = "holes",
@@ -156,7 +158,7 @@ static void warn_of_reading(struct km_health *health, const struct km_trace_info
 static void warn_of_loss(struct km_health *health)
 {
 	const char *but = health->lost_is == KM_LOST_AT_LEAST ? "at least " : "";
-	char what[160] = "";
+	char number[KM_FORMAT_BYTES], what[160] = "";
 	size_t n = 0;
 
 	for (unsigned i = KM_HOLES; i <= KM_TAIL_LOST; i++) {
@@ -166,8 +168,8 @@ static void warn_of_loss(struct km_health *health)
 			n += (size_t)snprintf(what + n, sizeof(what) - n, "%s%s", n ? ", " : "", words[i]);
 	}
 	if (n)
-		warn(health, KM_WARN_LOST_EVENTS, "%s%" PRIu64 " events were lost (%s)%s", but,
-		     health->lost_events_count, what,
+		warn(health, KM_WARN_LOST_EVENTS, "%s%s events were lost (%s)%s", but,
+		     km_format_count(number, health->lost_events_count), what,
 		     health->completeness == KM_START_LOST ? ": what was allocated before is not known"
 							   : "; record with a larger buffer: trace-cmd record -b");
 	if (health->flags[KM_UNKNOWN])
@@ -253,15 +255,15 @@ void km_health_add_replay(struct km_health *health, const struct km_trace_info *
 {
 	const struct km_replayed *replayed = km_aggregate_replayed(aggregate);
 	enum km_symbols_state state = km_naming_state(naming);
+	char number[KM_FORMAT_BYTES];
 
 	warn_of_kinds(health, stats);
 	warn_of_overflow(health, replay);
 	if (replayed->implied_frees_count)
 		warn(health, KM_WARN_UNTRACED_FREES,
-		     "%" PRIu64
-		     " objects were freed without an event (kfree_rcu, bulk frees or loss), known only because "
+		     "%s objects were freed without an event (kfree_rcu, bulk frees or loss), known only because "
 		     "their address was handed out again: live numbers of such sites are upper bounds",
-		     replayed->implied_frees_count);
+		     km_format_count(number, replayed->implied_frees_count));
 	if (km_caches_ambiguous_count(caches))
 		warn(health, KM_WARN_CACHE_NAMES_AMBIGUOUS,
 		     "%" PRIu64 " kinds of objects were freed to more than one cache: the first name met is shown",

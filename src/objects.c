@@ -40,9 +40,9 @@ static const struct km_column object_columns[OBJECT_COLUMNS] = {
 	[COLUMN_ALLOCATED] = { "allocated_bytes", "given", "bytes given", KM_TYPE_COUNT, 0 },
 	[COLUMN_AGE_NS] = { "age_ns", "age", "time from its allocation to the end", KM_TYPE_DURATION, 0 },
 	[COLUMN_AGE_TICKS] = { "age_ticks", "age", "the same where the clock does not count ns", KM_TYPE_TICKS, 0 },
-	[COLUMN_PID] = { "pid", "pid", "task that allocated it", KM_TYPE_INTEGER, 0 },
-	[COLUMN_COMM] = { "comm", "comm", "last name of that task", KM_TYPE_STRING, 0 },
-	[COLUMN_CPU] = { "cpu", "cpu", "CPU that allocated it", KM_TYPE_INTEGER, 0 },
+	[COLUMN_PID] = { "pid", "pid", "task that allocated it", KM_TYPE_INTEGER, KM_COLUMN_WIDE },
+	[COLUMN_COMM] = { "comm", "comm", "last name of that task", KM_TYPE_STRING, KM_COLUMN_WIDE },
+	[COLUMN_CPU] = { "cpu", "cpu", "CPU that allocated it", KM_TYPE_INTEGER, KM_COLUMN_WIDE },
 };
 
 /* A key's names. */

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "format.h"
 #include "report.h"
 
 #define KM_OUTPUT_TABLE_ROWS 1000
@@ -49,15 +50,5 @@ int km_output_table(FILE *stream, const struct km_report *report, const struct k
 
 /* Flush, and report what stdio kept to itself. `name` is for the message ("standard output"). */
 int km_output_finish(FILE *stream, const char *name, struct km_error *error);
-
-/*
- * Text forms shared by the writers and by texts that an analysis composes.
- * Each writes a NUL-terminated string and returns buffer.
- */
-#define KM_FORMAT_BYTES 40
-const char *km_format_count(char *buffer, uint64_t value);       /* 28,970,056 */
-const char *km_format_bytes(char *buffer, uint64_t value);       /* 512, 9.8K, 70.9M: 1024-based, 3 to 4 digits */
-const char *km_format_duration(char *buffer, uint64_t value_ns); /* 870ns, 51.2us, 3.04ms, 49.6s, 2h13m */
-const char *km_format_ratio(char *buffer, double ratio);         /* 12.5% */
 
 #endif

@@ -369,22 +369,33 @@ static int layout_make(struct writer *w, const struct km_output_rows *rows, cons
 	return 0;
 }
 
-/* Cuts a text to `width` columns, the ellipsis among them; it has more. */
+/*
+ * Cuts a text to `width` columns, the ellipsis among them; it has more. What
+ * a symbol ends in, "+0x1f [module]", tells two sites of one function apart:
+ * it stays where there is room for it.
+ */
 static void cut(const struct writer *w, char *text, size_t width)
 {
-	size_t used = 0, at = 0, step;
+	const char *plus = strrchr(text, '+');
+	size_t used = 0, at = 0, step, tail = plus ? display_width(w, plus) : 0;
 	uint32_t code;
 
+	if (tail + ELLIPSIS_LEN + FLEX_MIN / 2 > width)
+		tail = 0;
 	while ((step = km_output_utf8(text + at, &code)) > 0) {
 		size_t columns = code < 0x80 || !w->is_utf8 ? 1 : (size_t)wcwidth((wchar_t)code);
 
-		if (used + columns + ELLIPSIS_LEN > width)
+		if (used + columns + ELLIPSIS_LEN + tail > width)
 			break;
 		used += columns;
 		at += step;
 	}
-	/* Two bytes follow: what is left takes more than the ellipsis. */
-	strcpy(text + at, ELLIPSIS);
+	/* What is left takes more than the ellipsis and the tail. */
+	memcpy(text + at, ELLIPSIS, ELLIPSIS_LEN);
+	if (tail)
+		memmove(text + at + ELLIPSIS_LEN, plus, strlen(plus) + 1);
+	else
+		text[at + ELLIPSIS_LEN] = '\0';
 }
 
 /* Lines of a table that libsmartcols laid out: no blanks at line ends, the first line is the heading. */

@@ -9,6 +9,8 @@
 #include "cursor.h"
 #include "tracedat_private.h"
 
+#define CLOCK_TEXT_LIMIT 1024U /* bytes */
+
 static const uint8_t magic[10] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
 
 int km_tracedat_probe(const uint8_t *head, size_t bytes)
@@ -423,6 +425,30 @@ static int v6_options(struct walker *w)
 	}
 }
 
+/* The text of trace_clock, which old recorders did not write: what else is there does not look like one. */
+static int v6_clock(struct walker *w, struct km_tracedat_buffer *buffer)
+{
+	uint64_t left = km_source_bytes(w->file->source) - w->offset, bytes;
+	const uint8_t *p = left < 8 ? NULL : walker_take(w, 8);
+	char *name;
+	int r;
+
+	if (!p)
+		return w->error->code;
+	bytes = km_load64(p, w->file->big_endian);
+	if (bytes > CLOCK_TEXT_LIMIT || bytes > left - 8)
+		return 0;
+	p = walker_take(w, (size_t)bytes);
+	if (!p)
+		return w->error->code;
+	r = km_tracedat_clock_name(w, (const char *)p, (size_t)bytes, &name);
+	if (r > 0) {
+		free(buffer->clock);
+		buffer->clock = name;
+	}
+	return r < 0 ? r : 0;
+}
+
 /* "flyrecord" and each CPU's offset and size, perhaps behind options. Fills the buffer. */
 static int v6_buffer(struct walker *w, uint32_t cpus, size_t index)
 {
@@ -455,7 +481,7 @@ static int v6_buffer(struct walker *w, uint32_t cpus, size_t index)
 			if (r)
 				return walker_error(w, r, "the table of CPUs is damaged");
 		}
-		return 0;
+		return v6_clock(w, &w->file->buffers[index]);
 	}
 }
 

@@ -27,16 +27,26 @@ static int keep_text(struct walker *w, const char *data, size_t bytes, char **fi
 	return *field ? 0 : option_error(w, -ENOMEM, "out of memory");
 }
 
-/* "local [global] counter": the one in brackets. */
-static int option_clock(struct walker *w, const char *data, size_t bytes)
+int km_tracedat_clock_name(struct walker *w, const char *data, size_t bytes, char **ret_name)
 {
 	const char *open = memchr(data, '[', bytes);
 	const char *close = open ? memchr(open, ']', bytes - (size_t)(open - data)) : NULL;
+	char *name;
 
-	if (!close || w->file->clock)
+	if (!close)
 		return 0;
-	w->file->clock = strndup(open + 1, (size_t)(close - open) - 1);
-	return w->file->clock ? 0 : option_error(w, -ENOMEM, "out of memory");
+	name = strndup(open + 1, (size_t)(close - open) - 1);
+	if (!name)
+		return option_error(w, -ENOMEM, "out of memory");
+	*ret_name = name;
+	return 1;
+}
+
+static int option_clock(struct walker *w, const char *data, size_t bytes)
+{
+	int r = w->file->clock ? 0 : km_tracedat_clock_name(w, data, bytes, &w->file->clock);
+
+	return r < 0 ? r : 0;
 }
 
 /* A decimal number behind "name: " at the start of a line. */

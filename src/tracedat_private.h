@@ -79,6 +79,8 @@ int km_tracedat_add_cpu(struct km_tracedat_buffer *buffer, unsigned cpu, uint64_
 
 /* tracedat_options.c: one option's payload (data has no NUL behind it in version 7). 0 or negative errno. */
 int km_tracedat_option(struct walker *w, uint16_t id, const char *data, size_t bytes);
+/* Of tracefs's trace_clock, "local [global] counter", the one in brackets, malloc'd. 1, 0 if none is, -ENOMEM. */
+int km_tracedat_clock_name(struct walker *w, const char *data, size_t bytes, char **ret_name);
 /* Behind the last option: give each buffer its statistics. */
 int km_tracedat_finish_options(struct walker *w);
 void km_tracedat_walker_free(struct walker *w);
