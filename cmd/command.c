@@ -120,6 +120,9 @@ int command_no_slab_events(struct km_reader *reader, struct km_error *error)
 int command_analysis_options(const struct options *options, struct km_analysis_options *ret_options,
 			     struct km_error *error)
 {
+	static const enum km_on_loss loss[] = {
+		[ON_LOSS_TAINT] = KM_ON_LOSS_TAINT, [ON_LOSS_KEEP] = KM_ON_LOSS_KEEP, [ON_LOSS_RESET] = KM_ON_LOSS_RESET
+	};
 	struct km_analysis_options result = {
 		.filter = &options->filter,
 		.kallsyms = options->kallsyms,
@@ -128,6 +131,9 @@ int command_analysis_options(const struct options *options, struct km_analysis_o
 		.max_memory_bytes =
 			options->has_max_memory ? options->max_memory_bytes : km_analysis_default_max_memory(),
 		.has_detail = options->detail,
+		.on_loss = loss[options->on_loss],
+		.has_reorder_window = options->has_reorder_window,
+		.reorder_window_ns = options->reorder_window_ns,
 	};
 	int r = options->by ? km_by_parse(options->by, &result.by, error) : 0;
 

@@ -239,6 +239,19 @@ static int parse_ptr(struct options *options, const struct option_row *row, cons
 	return 0;
 }
 
+static int parse_reorder_window(struct options *options, const struct option_row *row, const char *argument,
+				struct km_error *error)
+{
+	int r;
+
+	(void)row;
+	r = km_parse_duration(argument, &options->reorder_window_ns, error);
+	if (r < 0)
+		return r;
+	options->has_reorder_window = true;
+	return 0;
+}
+
 static int parse_objects(struct options *options, const struct option_row *row, const char *argument,
 			 struct km_error *error)
 {
@@ -302,6 +315,18 @@ static int parse_json(struct options *options, const struct option_row *row, con
 	(void)argument;
 	(void)error;
 	options->format = FORMAT_JSON;
+	return 0;
+}
+
+static int parse_on_loss(struct options *options, const struct option_row *row, const char *argument,
+			 struct km_error *error)
+{
+	unsigned index;
+	int r = parse_word(row, argument, &index, error);
+
+	if (r < 0)
+		return r;
+	options->on_loss = (enum on_loss)index;
 	return 0;
 }
 
@@ -586,6 +611,26 @@ const struct option_row option_rows[] = {
 		.group = GROUP_TABLE,
 		.commands = COMMANDS_REPLAY,
 		.parse = parse_max_memory,
+	},
+	{
+		.long_name = "reorder-window",
+		.argument = "TIME",
+		.help = "how far events of two CPUs may stand the wrong way round (default: by clock and kernel)",
+		.group = GROUP_TABLE,
+		.commands = COMMANDS_REPLAY,
+		.parse = parse_reorder_window,
+	},
+	{
+		.long_name = "on-loss",
+		.argument = "WHAT",
+		.help = "what lost events do to live objects: taint marks them uncertain, keep does nothing, reset "
+			"forgets "
+			"them (default: taint)",
+		.group = GROUP_TABLE,
+		.commands = COMMANDS_REPLAY,
+		.complete = COMPLETE_WORDS,
+		.words = "taint keep reset",
+		.parse = parse_on_loss,
 	},
 	{
 		.long_name = "format",

@@ -50,6 +50,7 @@ const struct command_row *command_default(void);
 /* Each list is in the order of the words of its option's row. */
 enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+enum on_loss { ON_LOSS_TAINT, ON_LOSS_KEEP, ON_LOSS_RESET };
 
 /* Typed options of every command; a command looks only at those it takes. Strings are borrowed from argv. */
 struct options {
@@ -77,6 +78,9 @@ struct options {
 	uint64_t objects_count; /* --objects N: 1 to OPTIONS_OBJECTS_LIMIT; 0 with auto */
 	bool has_max_memory;
 	uint64_t max_memory_bytes;
+	enum on_loss on_loss;
+	bool has_reorder_window;
+	uint64_t reorder_window_ns;
 	bool help, version;
 };
 

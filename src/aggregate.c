@@ -507,6 +507,59 @@ static struct km_freer *freer_of(struct km_aggregate *a, uint64_t call_site)
 
 _Static_assert(FREER_SLOTS == 1 << 10, "freer_of() takes the top 10 bits");
 
+/*
+ * A free that matched nothing was that of the object which an allocation
+ * replaces now: it was freed, if only later than it seemed.
+ */
+static __attribute__((noinline, cold)) int mend_late_alloc(struct km_aggregate *a, const struct km_mend_note *note)
+{
+	struct km_freer *freer = freer_of(a, note->free_call_site);
+
+	if (!freer)
+		return -ENOMEM;
+	freer->unmatched_count--;
+	freer->matched_count++;
+	if (note->free_cache != KM_CACHE_NONE)
+		a->unmatched_by_cache[note->free_cache]--;
+	a->replayed.unmatched_frees_count--;
+	a->replayed.matched_frees_count++;
+	if (!note->object.key || a->is_finished)
+		return 0;
+	a->keys[note->object.key].sums.matched_frees_count++;
+	live_sub(a, &a->keys[note->object.key], note->object.bytes_req, note->object.bytes_alloc);
+	return km_histogram_add(&a->keys[note->object.key].lifetimes, 0);
+}
+
+/*
+ * The free that was taken for the young object's was the old one's, which
+ * had been taken as freed without an event; the young one is freed now.
+ */
+static __attribute__((noinline, cold)) int mend_late_free(struct km_aggregate *a, const struct km_event *e,
+							  const struct km_outcome *outcome,
+							  const struct km_mend_note *note)
+{
+	const struct km_object *old = &note->object, *young = &outcome->object;
+	int r = 0;
+
+	a->replayed.implied_frees_count--;
+	if (a->is_finished)
+		return 0;
+	if (old->key) {
+		struct key *key = &a->keys[old->key];
+
+		key->sums.implied_frees_count--;
+		key->sums.matched_frees_count++;
+		r = km_histogram_add(&key->lifetimes, note->free_time - old->time);
+	}
+	if (!r && young->key) {
+		struct key *key = &a->keys[young->key];
+
+		km_histogram_remove(&key->lifetimes, note->free_time - young->time);
+		r = km_histogram_add(&key->lifetimes, e->time - young->time);
+	}
+	return r;
+}
+
 static int account_free(struct km_aggregate *a, const struct km_event *e, const struct km_outcome *outcome)
 {
 	const struct km_object *object = &outcome->object;
@@ -533,6 +586,8 @@ static int account_free(struct km_aggregate *a, const struct km_event *e, const 
 	}
 	a->replayed.matched_frees_count++;
 	freer->matched_count++;
+	if (__builtin_expect(outcome->mend == KM_MEND_LATE_FREE, 0))
+		return mend_late_free(a, e, outcome, km_mend_note(a->mend, outcome));
 	if (!object->key || a->is_finished)
 		return 0;
 	key = &a->keys[object->key];
@@ -547,13 +602,15 @@ static int account_free(struct km_aggregate *a, const struct km_event *e, const 
 	return km_histogram_add(&key->lifetimes, e->time - object->time);
 }
 
-static void account_alloc(struct km_aggregate *a, const struct km_event *e, uint32_t k,
-			  const struct km_outcome *outcome)
+static int account_alloc(struct km_aggregate *a, const struct km_event *e, uint32_t k, const struct km_outcome *outcome)
 {
 	struct key *key = k ? &a->keys[k] : NULL;
 
 	a->replayed.alloc_events_count++;
-	if (outcome->implied_free) {
+	if (__builtin_expect(outcome->mend == KM_MEND_LATE_ALLOC, 0)) {
+		if (mend_late_alloc(a, km_mend_note(a->mend, outcome)))
+			return -ENOMEM;
+	} else if (outcome->implied_free) {
 		const struct km_object *old = &outcome->object;
 
 		a->replayed.implied_frees_count++;
@@ -595,6 +652,38 @@ static void account_alloc(struct km_aggregate *a, const struct km_event *e, uint
 	default:
 		break;
 	}
+	return 0;
+}
+
+/* What is live is not known any more (--on-loss reset). */
+static __attribute__((noinline, cold)) void forget_live(struct km_aggregate *a)
+{
+	if (a->is_finished)
+		return;
+	for (uint32_t k = 1; k <= a->key_tuples.count; k++) {
+		struct key *key = &a->keys[k];
+
+		touch(a, key);
+		a->replayed.reset_count += key->sums.live_count;
+		key->sums.reset_count += key->sums.live_count;
+		key->sums.live_count = key->sums.live_bytes = key->sums.live_requested_bytes = 0;
+		key->sums.is_uncertain = false; /* they are gone */
+		a->site_levels[key->site].live_count = a->site_levels[key->site].live_bytes = 0;
+		a->cache_levels[key->root].live_count = a->cache_levels[key->root].live_bytes = 0;
+		if (key->group)
+			a->group_levels[key->group].live_count = a->group_levels[key->group].live_bytes = 0;
+	}
+	a->total.live_count = a->total.live_bytes = 0;
+}
+
+void km_aggregate_keep_on_loss(struct km_aggregate *a)
+{
+	a->keeps_on_loss = true;
+}
+
+void km_aggregate_use_mend(struct km_aggregate *a, const struct km_mend *mend)
+{
+	a->mend = mend;
 }
 
 int km_aggregate_account(struct km_aggregate *a, const struct km_event *events, const uint32_t *keys,
@@ -604,14 +693,17 @@ int km_aggregate_account(struct km_aggregate *a, const struct km_event *events, 
 		const struct km_event *e = &events[i];
 
 		if (km_event_is_alloc(e)) {
-			account_alloc(a, e, keys[i], &outcomes[i]);
+			if (account_alloc(a, e, keys[i], &outcomes[i]))
+				return out_of_memory(error);
 		} else if (km_event_is_free(e)) {
 			if (account_free(a, e, &outcomes[i]))
 				return out_of_memory(error);
 		} else if (e->kind == KM_EVENT_LOST) {
 			a->replayed.holes_count++;
-			if (!a->is_finished)
+			if (!a->is_finished && !a->keeps_on_loss)
 				a->hole_stamp = ++a->stamp;
+			if (outcomes[i].kind == KM_OUTCOME_RESET)
+				forget_live(a);
 		}
 	}
 	return 0;

@@ -22,6 +22,7 @@
 #include "error.h"
 #include "event.h"
 #include "histogram.h"
+#include "mend.h"
 #include "replay.h"
 #include "selection.h"
 
@@ -36,6 +37,7 @@ struct km_sums {
 	uint64_t overflowed_bytes;
 	uint64_t total_allocated_bytes, total_requested_bytes; /* of tracked and overflowed objects */
 	uint64_t matched_frees_count, implied_frees_count;
+	uint64_t reset_count;           /* forgotten at a loss (--on-loss reset) */
 	uint64_t cross_cpu_frees_count; /* freed on another CPU than allocated */
 	uint64_t live_count, live_bytes, live_requested_bytes;
 	uint64_t at_peak_count, at_peak_bytes; /* at the moment of the global peak */
@@ -81,6 +83,7 @@ struct km_replayed {
 	uint64_t failed_count, doubled_count, overflowed_count, tracked_count;
 	uint64_t matched_frees_count, implied_frees_count, null_frees_count, unmatched_frees_count;
 	uint64_t holes_count;
+	uint64_t reset_count;
 };
 
 enum km_axis { KM_AXIS_SITE, KM_AXIS_CACHE, KM_AXIS_GROUP };
@@ -97,6 +100,10 @@ int km_aggregate_keys(struct km_aggregate *aggregate, const struct km_event *eve
 		      struct km_error *error);
 int km_aggregate_account(struct km_aggregate *aggregate, const struct km_event *events, const uint32_t *keys,
 			 const struct km_outcome *outcomes, size_t count, struct km_error *error);
+/* Where outcomes that mend earlier ones have their notes; borrowed. */
+void km_aggregate_use_mend(struct km_aggregate *aggregate, const struct km_mend *mend);
+/* Losses make nothing uncertain. */
+void km_aggregate_keep_on_loss(struct km_aggregate *aggregate);
 /* Events were lost at an unknown time, or at the end: what is live is uncertain. */
 void km_aggregate_set_loss(struct km_aggregate *aggregate);
 /*

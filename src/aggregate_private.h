@@ -51,9 +51,11 @@ struct pending {
 
 struct km_aggregate {
 	struct km_selection *selection;
+	const struct km_mend *mend; /* NULL: nothing is mended */
 	bool is_dynamic;
 	bool is_finished;
 	bool has_loss;
+	bool keeps_on_loss;
 	uint64_t stamp;      /* grows with every new peak and every hole */
 	uint64_t peak_stamp; /* at the last new peak */
 	uint64_t hole_stamp; /* at the last hole */

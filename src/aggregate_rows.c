@@ -211,6 +211,7 @@ static void add_sums(struct km_sums *into, const struct km_sums *from)
 	into->total_requested_bytes += from->total_requested_bytes;
 	into->matched_frees_count += from->matched_frees_count;
 	into->implied_frees_count += from->implied_frees_count;
+	into->reset_count += from->reset_count;
 	into->cross_cpu_frees_count += from->cross_cpu_frees_count;
 	into->live_count += from->live_count;
 	into->live_bytes += from->live_bytes;

@@ -14,8 +14,10 @@
 #include "memory_limit.h"
 #include "tie_order.h"
 
-#define BATCH_EVENTS      1024
-#define SECOND_PASS_BYTES (UINT64_C(64) << 20) /* of the file */
+#define BATCH_EVENTS          1024
+#define LOCAL_CLOCK_WINDOW_NS 1000000
+#define LATE_FREE_WINDOW_NS   100000
+#define SECOND_PASS_BYTES     (UINT64_C(64) << 20) /* of the file */
 
 struct pipeline {
 	struct km_analysis *analysis;
@@ -75,6 +77,8 @@ static int run_segment(struct pipeline *p, const struct km_event *events, size_t
 	if (r)
 		return r;
 	km_replay_run(an->replay, events, p->keys, count, p->outcomes);
+	if (an->mend && km_mend_run(an->mend, events, p->outcomes, count))
+		return km_error_set(error, -ENOMEM, "out of memory");
 	r = km_aggregate_account(an->aggregate, events, p->keys, p->outcomes, count, error);
 	if (!r && (an->options.visit || an->detail))
 		r = visit_events(p, events, count, error);
@@ -256,18 +260,50 @@ static void resolve_times(struct pipeline *p, uint64_t last_time)
 
 /* --- running --- */
 
+/*
+ * How far two CPUs may disagree: 1 ms for the local clock, nothing for the
+ * others; before 5.16 a kmem_cache_free is traced after the free, so that an
+ * allocation on another CPU can overtake it.
+ */
+static int start_mending(struct km_analysis *an, struct km_error *error)
+{
+	struct km_mend_options options = { 0 };
+
+	if (an->options.has_reorder_window) {
+		options.window = options.cache_free_window = an->options.reorder_window_ns;
+	} else if (an->buffer->unit == KM_CLOCK_NS && !an->info->keeps_order) {
+		options.window = !strcmp(an->buffer->clock, "local") ? LOCAL_CLOCK_WINDOW_NS : 0;
+		options.cache_free_window = an->info->frees_are_late ? LATE_FREE_WINDOW_NS : 0;
+	}
+	an->reorder_window = options.window;
+	an->reorder_cache_free_window =
+		options.cache_free_window > options.window ? options.cache_free_window : options.window;
+	if (!an->reorder_cache_free_window)
+		return 0;
+	an->mend = km_mend_new(&options);
+	if (!an->mend)
+		return km_error_set(error, -ENOMEM, "out of memory");
+	km_aggregate_use_mend(an->aggregate, an->mend);
+	return 0;
+}
+
 static int start_counting(struct pipeline *p, uint64_t last_time, struct km_error *error)
 {
 	struct km_analysis *an = p->analysis;
 	struct km_replay_options options = { .objects_count = an->options.objects_count,
 					     .max_memory_bytes = an->options.max_memory_bytes,
-					     .cpu_limit = an->buffer->cpu_limit };
+					     .cpu_limit = an->buffer->cpu_limit,
+					     .resets_on_loss = an->options.on_loss == KM_ON_LOSS_RESET };
 	int r;
 
 	resolve_times(p, last_time);
 	r = km_aggregate_new(&an->selection, an->buffer->cpu_limit, &an->aggregate, error);
 	if (!r)
 		r = km_replay_new(&options, &an->replay, error);
+	if (!r && an->options.on_loss == KM_ON_LOSS_KEEP)
+		km_aggregate_keep_on_loss(an->aggregate);
+	if (!r)
+		r = start_mending(an, error);
 	return r;
 }
 
@@ -325,8 +361,10 @@ static void forget_pass(struct pipeline *p)
 	km_caches_settle(an->caches);
 	km_aggregate_free(an->aggregate);
 	km_replay_free(an->replay);
+	km_mend_free(an->mend);
 	an->aggregate = NULL;
 	an->replay = NULL;
+	an->mend = NULL;
 	p->until_is_met = false;
 	p->stopped = false;
 	p->tie_count = 0;
@@ -424,7 +462,7 @@ int km_analysis_run(struct km_reader *reader, size_t buffer, const struct km_ana
 		r = km_health_init(&an->health, an->info, an->buffer, an->stats, error);
 	if (r)
 		goto fail;
-	if (an->health.live_is_doubtful && !p->until_is_met)
+	if (an->health.live_is_doubtful && !p->until_is_met && an->options.on_loss != KM_ON_LOSS_KEEP)
 		km_aggregate_set_loss(an->aggregate);
 	km_health_add_replay(&an->health, an->info, an->stats, an->replay, an->aggregate, an->caches, an->naming);
 	km_tie_order_free(p->order);
@@ -452,6 +490,7 @@ void km_analysis_free(struct km_analysis *an)
 	km_detail_free(an->detail);
 	km_aggregate_free(an->aggregate);
 	km_replay_free(an->replay);
+	km_mend_free(an->mend);
 	km_caches_free(an->caches);
 	km_naming_free(an->naming);
 	free(an);

@@ -22,6 +22,13 @@
 #include "replay.h"
 #include "selection.h"
 
+/* What happens to objects that live while events are lost. */
+enum km_on_loss {
+	KM_ON_LOSS_TAINT, /* counted on, and marked uncertain: the default */
+	KM_ON_LOSS_KEEP,  /* counted on as if nothing were */
+	KM_ON_LOSS_RESET, /* forgotten */
+};
+
 struct km_analysis_options {
 	const struct km_filter *filter; /* borrowed; NULL: everything */
 	struct km_by_list by;
@@ -38,7 +45,10 @@ struct km_analysis_options {
 		     struct km_error *error);
 	void *visit_context;
 	struct km_analysis **ret_running; /* set before the first visit: what names and counts come from; may be NULL */
-	bool stops_at_until;              /* end at --time's end: the table stays as it is then */
+	enum km_on_loss on_loss;
+	bool has_reorder_window;
+	uint64_t reorder_window_ns; /* else by the clock and the kernel */
+	bool stops_at_until;        /* end at --time's end: the table stays as it is then */
 };
 
 struct km_analysis {
@@ -51,6 +61,8 @@ struct km_analysis {
 	struct km_naming *naming;
 	struct km_caches *caches;
 	struct km_replay *replay;
+	struct km_mend *mend;                               /* NULL where no window is open */
+	uint64_t reorder_window, reorder_cache_free_window; /* in the clock's unit */
 	struct km_aggregate *aggregate;
 	struct km_health health;
 	struct km_detail *detail; /* NULL unless has_detail */

@@ -49,19 +49,6 @@ struct km_caches {
 	uint64_t padding_least, padding_most;
 };
 
-/* "Linux NODE RELEASE ...": 5.10 is 5 * 1000 + 10; 0 if it is not told. */
-static unsigned kernel_release(const char *uname)
-{
-	unsigned major, minor;
-
-	for (const char *p = uname ? strchr(uname, ' ') : NULL; p; p = strchr(p, ' ')) {
-		p++;
-		if (sscanf(p, "%u.%u", &major, &minor) == 2 && major < 100 && minor < 1000)
-			return major * 1000 + minor;
-	}
-	return 0;
-}
-
 /* Kernels of these have pages of 4 KiB, whatever size of sub-buffer the trace has. */
 static uint64_t kernel_page_bytes(const struct km_trace_info *info)
 {
@@ -78,7 +65,7 @@ struct km_caches *km_caches_new(const struct km_reader *reader)
 {
 	const struct km_trace_info *info = km_reader_info(reader);
 	struct km_caches *caches = calloc(1, sizeof(*caches));
-	unsigned release = kernel_release(info->kernel);
+	unsigned release = km_kernel_release(info->kernel);
 
 	if (!caches)
 		return NULL;

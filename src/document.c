@@ -232,6 +232,8 @@ static void add_totals(struct document_state *state, const struct km_analysis *a
 	km_record_number(record, "tracked_count", KM_TYPE_COUNT, sums->tracked_count);
 	km_record_number(record, "matched_frees_count", KM_TYPE_COUNT, sums->matched_frees_count);
 	km_record_number(record, "implied_frees_count", KM_TYPE_COUNT, sums->implied_frees_count);
+	if (sums->reset_count)
+		km_record_number(record, "reset_count", KM_TYPE_COUNT, sums->reset_count);
 	km_record_number(record, "null_frees_count", KM_TYPE_COUNT, null_frees);
 	km_record_number(record, "unmatched_frees_count", KM_TYPE_COUNT, unmatched);
 	km_record_number(record, "cross_cpu_frees_count", KM_TYPE_COUNT, sums->cross_cpu_frees_count);

@@ -105,6 +105,12 @@ static void frees_line(struct km_record *record, const struct km_analysis *an, c
 		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %s unmatched, %s of NULL",
 				      km_format_count(a, r->unmatched_frees_count),
 				      km_format_count(b, r->null_frees_count));
+	if (an->mend && km_mend_count(an->mend))
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s pairs mended",
+				      km_format_count(a, km_mend_count(an->mend)));
+	if (sums->reset_count)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s forgotten at a loss",
+				      km_format_count(a, sums->reset_count));
 	if (sums->failed_count)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s failed allocations",
 				      km_format_count(a, sums->failed_count));

@@ -298,6 +298,8 @@ static void add_replayed(struct document_state *state, const struct km_analysis 
 	km_record_number(record, "implied_frees_count", KM_TYPE_COUNT, r->implied_frees_count);
 	km_record_number(record, "null_frees_count", KM_TYPE_COUNT, r->null_frees_count);
 	km_record_number(record, "unmatched_frees_count", KM_TYPE_COUNT, r->unmatched_frees_count);
+	km_record_number(record, "reordered_count", KM_TYPE_COUNT, an->mend ? km_mend_count(an->mend) : 0);
+	km_record_number(record, "reset_count", KM_TYPE_COUNT, r->reset_count);
 	km_record_number(record, "skipped_count", KM_TYPE_COUNT, an->stats->skipped_count);
 	km_record_end_row(record);
 	km_document_add(state, record, "health.replay", NULL, KM_SHAPE_RECORD, KM_FOR_MACHINES);

@@ -122,3 +122,13 @@ uint64_t km_histogram_quantile(const struct km_histogram *h, double q)
 		return h->min;
 	return high > h->max ? h->max : high;
 }
+
+void km_histogram_remove(struct km_histogram *h, uint64_t value)
+{
+	unsigned bin = km_histogram_bin(value);
+
+	if (bin < h->first || bin - h->first >= h->length || !h->bins[bin - h->first])
+		return;
+	h->bins[bin - h->first]--;
+	h->count--;
+}

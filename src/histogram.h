@@ -41,6 +41,8 @@ uint64_t km_histogram_bin_high(unsigned bin);
 
 /* A histogram of all zero bytes is empty. Returns 0, or -ENOMEM with the histogram as it was. */
 int km_histogram_add(struct km_histogram *h, uint64_t value);
+/* Take back a value that was added; min and max stay. */
+void km_histogram_remove(struct km_histogram *h, uint64_t value);
 int km_histogram_merge(struct km_histogram *into, const struct km_histogram *from);
 void km_histogram_release(struct km_histogram *h);
 

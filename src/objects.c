@@ -25,6 +25,7 @@ enum object_column {
 	COLUMN_PID,
 	COLUMN_COMM,
 	COLUMN_CPU,
+	COLUMN_UNCERTAIN,
 	OBJECT_COLUMNS,
 };
 
@@ -42,6 +43,8 @@ static const struct km_column object_columns[OBJECT_COLUMNS] = {
 	[COLUMN_AGE_TICKS] = { "age_ticks", "age", "the same where the clock does not count ns", KM_TYPE_TICKS, 0 },
 	[COLUMN_PID] = { "pid", "pid", "task that allocated it", KM_TYPE_INTEGER, KM_COLUMN_WIDE },
 	[COLUMN_COMM] = { "comm", "comm", "last name of that task", KM_TYPE_STRING, KM_COLUMN_WIDE },
+	[COLUMN_UNCERTAIN] = { "is_uncertain", "uncertain", "events were lost while it lived", KM_TYPE_BOOL,
+			       KM_COLUMN_MACHINE },
 	[COLUMN_CPU] = { "cpu", "cpu", "CPU that allocated it", KM_TYPE_INTEGER, KM_COLUMN_WIDE },
 };
 
@@ -58,6 +61,9 @@ struct km_objects {
 	enum object_column ids[OBJECT_COLUMNS];
 	size_t columns_count;
 	bool ticks;
+	bool has_loss; /* events were lost at loss_time, the last such time */
+	bool is_all_uncertain;
+	uint64_t loss_time;
 	struct {
 		enum object_column column;
 		bool descending;
@@ -153,6 +159,9 @@ static void fill_cell(const struct km_objects *o, const struct km_object *object
 	case COLUMN_CPU:
 		cell->integer = object->cpu;
 		break;
+	case COLUMN_UNCERTAIN:
+		cell->flag = o->is_all_uncertain || (o->has_loss && object->time < o->loss_time);
+		break;
 	case OBJECT_COLUMNS:
 		break;
 	}
@@ -171,6 +180,8 @@ static int compare_values(const struct km_objects *o, enum object_column column,
 	fill_cell(o, b, column, &y);
 	if (x.is_null || y.is_null)
 		return x.is_null == y.is_null ? 0 : x.is_null ? -1 : 1;
+	if (object_columns[column].type == KM_TYPE_BOOL)
+		return (int)x.flag - (int)y.flag;
 	if (object_columns[column].type == KM_TYPE_STRING)
 		return strcmp(x.text, y.text);
 	if (object_columns[column].type == KM_TYPE_INTEGER)
@@ -280,6 +291,10 @@ int km_objects_new(const struct km_analysis *analysis, const struct km_sort *sor
 	o->analysis = analysis;
 	o->table = km_replay_table(analysis->replay);
 	o->ticks = analysis->buffer->unit != KM_CLOCK_NS;
+	if (analysis->options.on_loss != KM_ON_LOSS_KEEP) {
+		o->has_loss = km_replay_last_loss(analysis->replay, &o->loss_time);
+		o->is_all_uncertain = analysis->health.live_is_doubtful;
+	}
 	for (size_t i = 0; i < OBJECT_COLUMNS; i++) {
 		if (i == COLUMN_AGE_TICKS && !o->ticks)
 			continue;

@@ -149,3 +149,15 @@ const struct km_gfp *km_reader_gfp(const struct km_reader *reader)
 {
 	return &reader->gfp;
 }
+
+unsigned km_kernel_release(const char *uname)
+{
+	unsigned major, minor;
+
+	for (const char *p = uname ? strchr(uname, ' ') : NULL; p; p = strchr(p, ' ')) {
+		p++;
+		if (sscanf(p, "%u.%u", &major, &minor) == 2 && major < 100 && minor < 1000)
+			return major * 1000 + minor;
+	}
+	return 0;
+}

@@ -52,6 +52,7 @@ struct km_trace_info {
 	uint32_t cpus_count; /* of the machine */
 	unsigned features;   /* enum km_trace_feature */
 	bool is_cut_short;
+	bool frees_are_late;    /* kmem_cache_free is traced after the free: kernels before 5.16 */
 	bool keeps_order;       /* events come in the file's own order: no tie is to be resolved */
 	int64_t time_offset_ns; /* added by `trace-cmd report` to what it prints */
 	uint64_t unknown_options_count;
@@ -141,6 +142,9 @@ struct km_symbols *km_reader_symbols(struct km_reader *reader, struct km_error *
 const struct km_gfp *km_reader_gfp(const struct km_reader *reader);
 
 /* --- for readers --- */
+
+/* "Linux NODE RELEASE ...": 5.10 is 5010; 0 if it is not told. */
+unsigned km_kernel_release(const char *uname);
 
 #define KM_READER_HEAD_BYTES 64
 

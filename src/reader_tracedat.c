@@ -290,6 +290,7 @@ static void describe_trace(struct tracedat_reader *r)
 		snprintf(r->format_name, sizeof(r->format_name), "trace.dat %u", file->version);
 	info->format = r->format_name;
 	info->kernel = file->uname;
+	info->frees_are_late = km_kernel_release(file->uname) && km_kernel_release(file->uname) < 5016;
 	info->generator = file->generator;
 	info->big_endian = file->big_endian;
 	info->word_bytes = file->page_header.commit_bytes;

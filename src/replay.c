@@ -38,6 +38,9 @@ struct km_replay {
 	struct large_kmalloc *last; /* one a CPU */
 	unsigned cpu_limit;
 	unsigned overflowed_firsts; /* how many of last[] are overflowed */
+	bool resets_on_loss;
+	bool has_loss;
+	uint64_t loss_time;
 	uint64_t seen_count;
 	uint64_t seen[KM_SEEN_WORDS];
 };
@@ -50,6 +53,7 @@ int km_replay_new(const struct km_replay_options *options, struct km_replay **re
 	if (!replay)
 		return km_error_set(error, r, "out of memory");
 	replay->cpu_limit = options->cpu_limit ? options->cpu_limit : 1;
+	replay->resets_on_loss = options->resets_on_loss;
 	replay->last = calloc(replay->cpu_limit, sizeof(*replay->last));
 	replay->estimate = calloc(1, sizeof(*replay->estimate));
 	if (!replay->last || !replay->estimate) {
@@ -101,6 +105,13 @@ static void mark_seen(struct km_replay *replay, uint64_t ptr)
 		replay->seen[word] |= bits;
 		replay->seen_count++;
 	}
+}
+
+bool km_replay_last_loss(const struct km_replay *replay, uint64_t *ret_time)
+{
+	if (replay->has_loss)
+		*ret_time = replay->loss_time;
+	return replay->has_loss;
 }
 
 bool km_replay_was_seen(const struct km_replay *replay, uint64_t ptr)
@@ -292,6 +303,30 @@ static inline void release(struct km_replay *replay, const struct km_event *even
 		close_episode(replay, event->time);
 }
 
+/* A loss, or a mark. */
+static __attribute__((noinline, cold)) void lose(struct km_replay *replay, const struct km_event *event,
+						 struct km_outcome *outcome)
+{
+	outcome->kind = KM_OUTCOME_NONE;
+	outcome->implied_free = false;
+	if (event->kind != KM_EVENT_LOST)
+		return;
+	replay->has_loss = true;
+	replay->loss_time = event->time;
+	forget_last(replay, &replay->last[event->cpu]); /* what came before is not known */
+	if (!replay->resets_on_loss)
+		return;
+	outcome->kind = KM_OUTCOME_RESET;
+	km_replay_hash_clear(&replay->table);
+	for (unsigned cpu = 0; cpu < replay->cpu_limit; cpu++)
+		forget_last(replay, &replay->last[cpu]);
+	if (replay->estimating)
+		memset(replay->estimate->slots, 0, sizeof(replay->estimate->slots));
+	replay->estimate->count = 0;
+	if (replay->overflow.is_open)
+		close_episode(replay, event->time);
+}
+
 void km_replay_run(struct km_replay *replay, const struct km_event *events, const uint32_t *keys, size_t count,
 		   struct km_outcome *outcomes)
 {
@@ -300,6 +335,7 @@ void km_replay_run(struct km_replay *replay, const struct km_event *events, cons
 	for (size_t i = 0; i < count; i++) {
 		const struct km_event *event = &events[i];
 
+		outcomes[i].mend = 0;
 		if (i + PREFETCH_AHEAD < count)
 			km_replay_hash_prefetch(&replay->table, events[i + PREFETCH_AHEAD].ptr);
 		if (km_event_is_alloc(event))
@@ -307,10 +343,7 @@ void km_replay_run(struct km_replay *replay, const struct km_event *events, cons
 		else if (km_event_is_free(event))
 			release(replay, event, &outcomes[i]);
 		else {
-			outcomes[i].kind = KM_OUTCOME_NONE;
-			outcomes[i].implied_free = false;
-			if (event->kind == KM_EVENT_LOST) /* what came before is not known */
-				forget_last(replay, &replay->last[event->cpu]);
+			lose(replay, event, &outcomes[i]);
 		}
 	}
 }

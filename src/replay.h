@@ -35,7 +35,8 @@
 #define KM_REPLAY_EPISODES_LIMIT     64
 
 enum km_outcome_kind {
-	KM_OUTCOME_NONE, /* not a slab event */
+	KM_OUTCOME_NONE,  /* not a slab event */
+	KM_OUTCOME_RESET, /* a loss: what was live is forgotten (resets_on_loss) */
 	KM_OUTCOME_TRACKED,
 	KM_OUTCOME_OVERFLOWED,
 	KM_OUTCOME_FAILED,
@@ -47,6 +48,8 @@ enum km_outcome_kind {
 
 struct km_outcome {
 	uint8_t kind;            /* enum km_outcome_kind */
+	uint8_t mend;            /* enum km_mend_kind of mend.h: what this event corrects of earlier ones */
+	uint16_t mend_note;      /* index of its note, if mend is not 0 */
 	bool implied_free;       /* TRACKED: `object` lived at this address and was taken as freed */
 	bool first_overflowed;   /* DOUBLED: the first was not tracked, nor is the second */
 	struct km_object object; /* MATCHED: what was freed; implied_free: likewise; DOUBLED: as it was before */
@@ -72,6 +75,7 @@ struct km_replay_options {
 	uint64_t objects_count;    /* fixed table; 0: enlarge as needed */
 	uint64_t max_memory_bytes; /* of an enlarged one */
 	unsigned cpu_limit;        /* above the highest CPU number */
+	bool resets_on_loss;       /* forget everything live where events were lost */
 };
 
 struct km_replay;
@@ -99,6 +103,8 @@ uint64_t km_replay_peak_count(const struct km_replay *replay);
 uint64_t km_replay_true_peak_count(const struct km_replay *replay);
 /* The size that would do: the next power of two over 1.25 x that peak. */
 uint64_t km_replay_recommended_count(const struct km_replay *replay);
+/* The last loss that was met. False: none was. What is older lived while events were lost. */
+bool km_replay_last_loss(const struct km_replay *replay, uint64_t *ret_time);
 /* Whether the address had a free or an untracked allocation before. May say so wrongly, never miss one. */
 bool km_replay_was_seen(const struct km_replay *replay, uint64_t ptr);
 

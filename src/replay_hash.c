@@ -148,3 +148,9 @@ void km_replay_hash_remove(struct km_replay_hash *hash, struct km_slot *slot)
 	hash->slots[hole].ptr = 0;
 	hash->count--;
 }
+
+void km_replay_hash_clear(struct km_replay_hash *hash)
+{
+	memset(hash->slots, 0, hash->slots_count * sizeof(*hash->slots));
+	hash->count = 0;
+}

@@ -104,6 +104,9 @@ int km_replay_hash_insert(struct km_replay_hash *hash, const struct km_object *o
 /* Take out the object of a slot that km_replay_hash_find() gave. */
 void km_replay_hash_remove(struct km_replay_hash *hash, struct km_slot *slot);
 
+/* Take out all. */
+void km_replay_hash_clear(struct km_replay_hash *hash);
+
 static inline void km_slot_pack(struct km_slot *slot, const struct km_object *object)
 {
 	slot->ptr = object->ptr;
