@@ -429,7 +429,7 @@ static int run_buffer(struct job *job, size_t buffer, struct km_error *error)
 
 int command_events(const struct options *options, struct km_error *error)
 {
-	struct km_reader_options reader_options = { 0 };
+	struct km_reader_options reader_options = { .threads = options->threads };
 	struct job *job = calloc(1, sizeof(*job));
 	struct buffer_list list = { 0 };
 	int r;

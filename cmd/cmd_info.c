@@ -4,7 +4,7 @@
 
 int command_info(const struct options *options, struct km_error *error)
 {
-	struct km_reader_options reader_options = { .only_counts = true };
+	struct km_reader_options reader_options = { .only_counts = true, .threads = options->threads };
 	struct km_document_options document_options = {
 		.audience = options->format == FORMAT_TABLE ? KM_FOR_PEOPLE : KM_FOR_MACHINES,
 	};

@@ -78,7 +78,7 @@ static int run_buffers(struct job *job, const struct buffer_list *list, struct k
 
 static int run(const struct options *options, make_document *make, bool stops_at_until, struct km_error *error)
 {
-	struct km_reader_options reader_options = { 0 };
+	struct km_reader_options reader_options = { .threads = options->threads };
 	struct job job = { .options = options, .make = make, .is_first = true };
 	struct buffer_list list;
 	int r = command_analysis_options(options, &job.analysis_options, error);

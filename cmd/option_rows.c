@@ -239,6 +239,18 @@ static int parse_ptr(struct options *options, const struct option_row *row, cons
 	return 0;
 }
 
+static int parse_threads(struct options *options, const struct option_row *row, const char *argument,
+			 struct km_error *error)
+{
+	uint64_t count;
+
+	(void)row;
+	if (km_parse_count(argument, &count, NULL) < 0 || count < 1 || count > 1024)
+		return km_parse_refuse(error, -EINVAL, argument, "a number of threads from 1 to 1024");
+	options->threads = (unsigned)count;
+	return 0;
+}
+
 static int parse_reorder_window(struct options *options, const struct option_row *row, const char *argument,
 				struct km_error *error)
 {
@@ -611,6 +623,14 @@ const struct option_row option_rows[] = {
 		.group = GROUP_TABLE,
 		.commands = COMMANDS_REPLAY,
 		.parse = parse_max_memory,
+	},
+	{
+		.long_name = "threads",
+		.argument = "N",
+		.help = "read with N threads; the output is the same for any number (default: as many as CPUs)",
+		.group = GROUP_TABLE,
+		.commands = COMMANDS_TRACE,
+		.parse = parse_threads,
 	},
 	{
 		.long_name = "reorder-window",

@@ -79,6 +79,7 @@ struct options {
 	bool has_max_memory;
 	uint64_t max_memory_bytes;
 	enum on_loss on_loss;
+	unsigned threads; /* 0: as many as there are CPUs to run on */
 	bool has_reorder_window;
 	uint64_t reorder_window_ns;
 	bool help, version;

@@ -239,7 +239,7 @@ static void resolve_times(struct pipeline *p, uint64_t last_time)
 	struct km_selection *selection = &an->selection;
 	const struct km_filter *f = selection->filter;
 
-	an->start_time = km_reader_stats(an->reader)->first_time;
+	km_reader_first_time(an->reader, &an->start_time);
 	p->until_time = UINT64_MAX;
 	selection->from_time = 0;
 	selection->until_time = UINT64_MAX;

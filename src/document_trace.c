@@ -230,6 +230,49 @@ static int compare_freers(const void *a, const void *b)
 	return x->call_site < y->call_site ? -1 : x->call_site > y->call_site;
 }
 
+struct unmatched_cache {
+	const char *name;
+	uint64_t count;
+};
+
+static int compare_unmatched(const void *a, const void *b)
+{
+	const struct unmatched_cache *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* By cache, where the free names it; numbers of names have no order of their own. */
+static void add_unmatched_caches(struct document_state *state, const struct km_analysis *an)
+{
+	uint32_t names = km_reader_cache_count(an->reader);
+	struct unmatched_cache *caches = calloc(names + 1, sizeof(*caches));
+	struct km_record *record = km_document_record(state);
+	size_t count = 0;
+
+	if (!record || !caches) {
+		state->failed = true;
+		free(caches);
+		return;
+	}
+	for (uint32_t cache = 1; cache <= names; cache++) {
+		uint64_t n = km_aggregate_unmatched_by_cache(an->aggregate, cache);
+
+		if (n)
+			caches[count++] = (struct unmatched_cache){ km_reader_cache_name(an->reader, cache), n };
+	}
+	qsort(caches, count, sizeof(*caches), compare_unmatched);
+	for (size_t i = 0; i < count; i++) {
+		km_record_text(record, "cache", caches[i].name);
+		km_record_number(record, "unmatched_frees_count", KM_TYPE_COUNT, caches[i].count);
+		km_record_end_row(record);
+	}
+	free(caches);
+	km_document_add(state, record, "health.unmatched_caches", NULL, KM_SHAPE_ROWS, KM_FOR_MACHINES);
+}
+
 /* Where frees came from that matched nothing. */
 static void add_unmatched(struct document_state *state, const struct km_analysis *an)
 {
@@ -255,19 +298,7 @@ static void add_unmatched(struct document_state *state, const struct km_analysis
 	}
 	free(sorted);
 	km_document_add(state, record, "health.unmatched_sites", NULL, KM_SHAPE_ROWS, KM_FOR_MACHINES);
-	record = km_document_record(state);
-	if (!record)
-		return;
-	for (uint32_t cache = 1; cache <= km_reader_cache_count(an->reader); cache++) {
-		uint64_t n = km_aggregate_unmatched_by_cache(an->aggregate, cache);
-
-		if (!n)
-			continue;
-		km_record_text(record, "cache", km_reader_cache_name(an->reader, cache));
-		km_record_number(record, "unmatched_frees_count", KM_TYPE_COUNT, n);
-		km_record_end_row(record);
-	}
-	km_document_add(state, record, "health.unmatched_caches", NULL, KM_SHAPE_ROWS, KM_FOR_MACHINES);
+	add_unmatched_caches(state, an);
 }
 
 /* The whole replay, whatever is selected. */

@@ -10,6 +10,7 @@
  */
 #include "intern.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ struct chunk {
 };
 
 struct km_intern {
+	pthread_mutex_t mutex; /* of all that follows; the texts in the chunks never change */
 	struct slot *slots;
 	uint32_t slot_mask;
 	uint32_t count;
@@ -112,6 +114,7 @@ struct km_intern *km_intern_new(void)
 
 	if (!intern)
 		return NULL;
+	pthread_mutex_init(&intern->mutex, NULL);
 	intern->slots = calloc(FIRST_SLOTS, sizeof(*intern->slots));
 	intern->strings = malloc(FIRST_STRINGS * sizeof(*intern->strings));
 	if (!intern->slots || !intern->strings)
@@ -137,6 +140,7 @@ void km_intern_free(struct km_intern *intern)
 	}
 	free(intern->strings);
 	free(intern->slots);
+	pthread_mutex_destroy(&intern->mutex);
 	free(intern);
 }
 
@@ -218,6 +222,17 @@ static __attribute__((noinline, cold)) uint32_t add_new(struct km_intern *intern
 	return intern->count;
 }
 
+/* The mutex is not what a caller sees as the table's contents. */
+static void lock(const struct km_intern *intern)
+{
+	pthread_mutex_lock((pthread_mutex_t *)(uintptr_t)&intern->mutex);
+}
+
+static void unlock(const struct km_intern *intern)
+{
+	pthread_mutex_unlock((pthread_mutex_t *)(uintptr_t)&intern->mutex);
+}
+
 uint32_t km_intern_add(struct km_intern *intern, const char *text, size_t bytes)
 {
 	uint32_t hash, number;
@@ -225,25 +240,44 @@ uint32_t km_intern_add(struct km_intern *intern, const char *text, size_t bytes)
 	if (bytes > KM_INTERN_STRING_BYTES)
 		bytes = KM_INTERN_STRING_BYTES;
 	hash = hash_of(text, bytes);
+	lock(intern);
 	number = intern->slots[find_slot(intern, hash, text, bytes)].number;
-	return number ? number : add_new(intern, hash, text, bytes);
+	if (!number)
+		number = add_new(intern, hash, text, bytes);
+	unlock(intern);
+	return number;
 }
 
 uint32_t km_intern_find(const struct km_intern *intern, const char *text, size_t bytes)
 {
+	uint32_t hash, number;
+
 	if (bytes > KM_INTERN_STRING_BYTES)
 		bytes = KM_INTERN_STRING_BYTES;
-	return intern->slots[find_slot(intern, hash_of(text, bytes), text, bytes)].number;
+	hash = hash_of(text, bytes);
+	lock(intern);
+	number = intern->slots[find_slot(intern, hash, text, bytes)].number;
+	unlock(intern);
+	return number;
 }
 
 const char *km_intern_get(const struct km_intern *intern, uint32_t number)
 {
-	if (!number || number > intern->count)
-		return "";
-	return intern->strings[number - 1].text;
+	const char *text = "";
+
+	lock(intern);
+	if (number && number <= intern->count)
+		text = intern->strings[number - 1].text;
+	unlock(intern);
+	return text;
 }
 
 uint32_t km_intern_count(const struct km_intern *intern)
 {
-	return intern->count;
+	uint32_t count;
+
+	lock(intern);
+	count = intern->count;
+	unlock(intern);
+	return count;
 }

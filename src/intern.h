@@ -5,6 +5,9 @@
  *
  * Bounded: at most KM_INTERN_LIMIT strings of at most KM_INTERN_STRING_BYTES each
  * (longer ones are cut), since the input controls both.
+ *
+ * Safe to use from several threads at once. Numbers are given in the order
+ * in which strings come, which then is not always the same.
  */
 #ifndef KM_INTERN_H
 #define KM_INTERN_H

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PREFETCH_AHEAD 8 /* events */
+
 struct head {
 	uint64_t time;
 	uint32_t stream;
@@ -134,6 +136,9 @@ int km_merge_read(struct km_merge *merge, struct km_event *events, size_t capaci
 		uint64_t next = 0;
 		size_t n;
 
+		/* The batch may have been written on another CPU: ask for what comes next. */
+		__builtin_prefetch(at + PREFETCH_AHEAD);
+		__builtin_prefetch(at + PREFETCH_AHEAD + 1);
 		if (in_hand > capacity - out)
 			in_hand = capacity - out;
 		if (has_next) {

@@ -105,6 +105,18 @@ int km_reader_read(struct km_reader *reader, struct km_event *events, size_t cap
 	return reader->ops->read(reader, events, capacity, error);
 }
 
+int km_reader_first_time(struct km_reader *reader, uint64_t *ret_time)
+{
+	const struct km_buffer_stats *stats;
+
+	if (reader->ops->first_time)
+		return reader->ops->first_time(reader, ret_time);
+	stats = reader->ops->stats(reader);
+	if (stats->has_events)
+		*ret_time = stats->first_time;
+	return stats->has_events;
+}
+
 const struct km_buffer_stats *km_reader_stats(struct km_reader *reader)
 {
 	return reader->ops->stats(reader);
@@ -143,6 +155,11 @@ const char *km_reader_comm(struct km_reader *reader, int32_t pid)
 struct km_symbols *km_reader_symbols(struct km_reader *reader, struct km_error *error)
 {
 	return reader->ops->symbols(reader, error);
+}
+
+int km_reader_site_name(const struct km_reader *reader, uint64_t call_site, struct km_symbol *ret_symbol)
+{
+	return reader->ops->site_name ? reader->ops->site_name(reader, call_site, ret_symbol) : 0;
 }
 
 const struct km_gfp *km_reader_gfp(const struct km_reader *reader)

@@ -54,6 +54,8 @@ struct km_trace_info {
 	bool is_cut_short;
 	bool frees_are_late;    /* kmem_cache_free is traced after the free: kernels before 5.16 */
 	bool keeps_order;       /* events come in the file's own order: no tie is to be resolved */
+	bool has_site_names;         /* call sites have names of their own: km_reader_site_name() */
+	bool pointers_are_hashed;    /* numbers that stand for addresses: they pair within one boot, no more */
 	int64_t time_offset_ns; /* added by `trace-cmd report` to what it prints */
 	uint64_t unknown_options_count;
 	const struct km_buffer_info *buffers;
@@ -88,6 +90,7 @@ struct km_buffer_stats {
 	uint64_t events_count;                   /* of any kind */
 	uint64_t slab_counts[KM_EVENT_MARK + 1]; /* as handed out, by kind */
 	uint64_t skipped_count;                  /* slab events too short or impossible: left out */
+	uint64_t other_lines_count; /* lines of a text that are no events */
 	uint64_t backwards_count; /* times before those of an earlier event of their CPU: taken as equal */
 	const struct km_cpu_loss *cpus;
 	size_t cpus_count;
@@ -97,6 +100,7 @@ struct km_buffer_stats {
 
 struct km_reader_options {
 	bool only_counts;     /* hand out no events, count them all: formats that can not be used are no error */
+	unsigned threads;     /* to read with; 0: as many as there are CPUs to run on */
 	const char *marks[2]; /* texts of trace_marker events to hand out as KM_EVENT_MARK; NULL: none */
 };
 
@@ -117,7 +121,9 @@ const struct km_trace_info *km_reader_info(const struct km_reader *reader);
 int km_reader_start(struct km_reader *reader, size_t buffer, struct km_error *error);
 /* The next events, at most `capacity`. Returns their number, 0 at the end, or a negative errno. */
 int km_reader_read(struct km_reader *reader, struct km_event *events, size_t capacity, struct km_error *error);
-/* What is known of the started buffer so far; first_time from the first read on. */
+/* The time of the buffer's first event of any kind: known from the first read on. 1, or 0 if there is none. */
+int km_reader_first_time(struct km_reader *reader, uint64_t *ret_time);
+/* What was met of the started buffer so far. To be asked for at the end: it may slow down what is still to be read. */
 const struct km_buffer_stats *km_reader_stats(struct km_reader *reader);
 
 /* Every kind of event of the started buffer met so far, most first, then by name. Borrowed until the next call. */
@@ -139,6 +145,8 @@ uint32_t km_reader_cache_count(const struct km_reader *reader);
 const char *km_reader_comm(struct km_reader *reader, int32_t pid);
 /* The recording's own symbols; loaded at the first call. NULL and error set if they can not be read. */
 struct km_symbols *km_reader_symbols(struct km_reader *reader, struct km_error *error);
+/* 1: the recording itself names that call site (text does, addresses are made up then). 0: it is an address. */
+int km_reader_site_name(const struct km_reader *reader, uint64_t call_site, struct km_symbol *ret_symbol);
 const struct km_gfp *km_reader_gfp(const struct km_reader *reader);
 
 /* --- for readers --- */
@@ -146,7 +154,7 @@ const struct km_gfp *km_reader_gfp(const struct km_reader *reader);
 /* "Linux NODE RELEASE ...": 5.10 is 5010; 0 if it is not told. */
 unsigned km_kernel_release(const char *uname);
 
-#define KM_READER_HEAD_BYTES 64
+#define KM_READER_HEAD_BYTES 16384
 
 struct km_reader_ops {
 	const char *name;
@@ -158,11 +166,13 @@ struct km_reader_ops {
 	int (*start)(struct km_reader *reader, size_t buffer, struct km_error *error);
 	int (*read)(struct km_reader *reader, struct km_event *events, size_t capacity, struct km_error *error);
 	int (*time_range)(struct km_reader *reader, size_t buffer, uint64_t *ret_first, uint64_t *ret_last,
-			  struct km_error *error); /* may be NULL */
+			  struct km_error *error);                       /* may be NULL */
+	int (*first_time)(struct km_reader *reader, uint64_t *ret_time); /* NULL: that of stats() */
 	const struct km_buffer_stats *(*stats)(struct km_reader *reader);
 	const struct km_event_count *(*event_counts)(struct km_reader *reader, size_t *ret_count);
 	const char *(*comm)(struct km_reader *reader, int32_t pid);
 	struct km_symbols *(*symbols)(struct km_reader *reader, struct km_error *error);
+	int (*site_name)(const struct km_reader *reader, uint64_t call_site, struct km_symbol *ret_symbol); /* may be NULL */
 };
 
 /* A reader's own struct begins with this. */
@@ -175,5 +185,6 @@ struct km_reader {
 };
 
 extern const struct km_reader_ops km_reader_tracedat;
+extern const struct km_reader_ops km_reader_text;
 
 #endif

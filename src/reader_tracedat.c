@@ -6,10 +6,12 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ahead.h"
 #include "event_format.h"
 #include "intern.h"
 #include "merge.h"
@@ -18,7 +20,7 @@
 #include "tracedat_stream.h"
 
 /* Decoded ahead on each CPU; with many CPUs less, so that memory stays flat. */
-#define EVENTS_AHEAD_MOST  1024
+#define EVENTS_AHEAD_MOST  2048
 #define EVENTS_AHEAD_LEAST 64
 #define EVENTS_AHEAD_TOTAL 65536
 #define READ_BYTES_MOST    (256U << 10)
@@ -38,10 +40,16 @@ struct tracedat_reader {
 	struct km_error format_error; /* a slab event's format that can not be used */
 	bool only_counts;
 
-	struct km_tracedat_stream **streams;
-	struct km_merge_stream **heads;
+	struct km_cpu_loss *losses;          /* one a CPU, in the order of the file */
+	struct km_tracedat_stream **streams; /* in the order of CPU numbers */
+	size_t *stream_cpus;                 /* which CPU of the file each stream is */
 	size_t streams_count;
+	struct km_ahead *ahead;
 	struct km_merge *merge;
+	unsigned threads;
+	bool is_at_end; /* everything was read: no thread decodes any more */
+	bool mark_is_met[2];
+	struct km_buffer_stats stats;
 
 	struct km_event_count *event_counts;
 	struct km_symbols *symbols;
@@ -307,12 +315,14 @@ static void stop(struct tracedat_reader *r)
 {
 	km_merge_free(r->merge);
 	r->merge = NULL;
+	km_ahead_free(r->ahead);
+	r->ahead = NULL;
 	for (size_t i = 0; i < r->streams_count; i++)
 		km_tracedat_stream_free(r->streams[i]);
 	free(r->streams);
-	free(r->heads);
+	free(r->stream_cpus);
 	r->streams = NULL;
-	r->heads = NULL;
+	r->stream_cpus = NULL;
 	r->streams_count = 0;
 }
 
@@ -323,8 +333,7 @@ static void tracedat_close(struct km_reader *base)
 	if (!r)
 		return;
 	stop(r);
-	if (r->decoder)
-		free(r->decoder->losses);
+	free(r->losses);
 	free(r->decoder);
 	free(r->event_counts);
 	free(r->buffers);
@@ -333,6 +342,13 @@ static void tracedat_close(struct km_reader *base)
 	free(r->comms);
 	km_tracedat_close(r->file);
 	free(r);
+}
+
+static unsigned usable_cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
 }
 
 static int tracedat_bid(const uint8_t *head, size_t bytes)
@@ -359,6 +375,7 @@ static int tracedat_open(struct km_source *source, const struct km_reader_option
 	if (result)
 		goto fail;
 	r->only_counts = options->only_counts;
+	r->threads = options->threads ? options->threads : usable_cpus();
 	r->decoder->layouts_count = 1;
 	r->decoder->file = r->file;
 	r->decoder->names = r->base.cache_names;
@@ -410,18 +427,17 @@ static int prepare(struct tracedat_reader *r, size_t index, struct km_error *err
 	if (buffer->page_bytes < r->file->page_header.data_offset + 8)
 		return km_error_set(error, -EBADMSG, "%s: a page size of %u bytes is too small for any page",
 				    km_source_name(r->file->source), buffer->page_bytes);
-	free(d->losses);
-	d->losses = calloc(buffer->cpus_count ? buffer->cpus_count : 1, sizeof(*d->losses));
-	if (!d->losses)
+	free(r->losses);
+	r->losses = calloc(buffer->cpus_count ? buffer->cpus_count : 1, sizeof(*r->losses));
+	if (!r->losses)
 		return km_error_set(error, -ENOMEM, "out of memory");
-	memset(d->counts, 0, sizeof(d->counts));
-	memset(&d->stats, 0, sizeof(d->stats));
-	memset(d->mark_met, 0, sizeof(d->mark_met));
-	d->first_skipped[0] = d->first_damage[0] = '\0';
+	memset(&r->stats, 0, sizeof(r->stats));
+	memset(r->mark_is_met, 0, sizeof(r->mark_is_met));
+	r->is_at_end = false;
 	d->buffer = buffer;
 	d->converts_tsc = converts_tsc(r->file, buffer->clock);
 	for (size_t i = 0; i < buffer->cpus_count; i++) {
-		struct km_cpu_loss *loss = &d->losses[i];
+		struct km_cpu_loss *loss = &r->losses[i];
 
 		loss->cpu = buffer->cpus[i].cpu;
 		for (size_t s = 0; s < buffer->stats_count; s++) {
@@ -448,56 +464,55 @@ static int compare_streams(const void *a, const void *b, void *context)
 static int tracedat_start(struct km_reader *base, size_t index, struct km_error *error)
 {
 	struct tracedat_reader *r = (struct tracedat_reader *)base;
-	size_t cpus, *order = NULL;
+	struct km_ahead_producer *producers = NULL;
+	size_t cpus, ahead;
 	int result = prepare(r, index, error);
 
 	if (result)
 		return result;
 	cpus = r->decoder->buffer->cpus_count;
-	result = km_error_set(error, -ENOMEM, "out of memory");
+	ahead = share(EVENTS_AHEAD_TOTAL, cpus, EVENTS_AHEAD_LEAST, EVENTS_AHEAD_MOST);
+	result = -ENOMEM;
 	r->streams = calloc(cpus ? cpus : 1, sizeof(*r->streams));
-	r->heads = calloc(cpus ? cpus : 1, sizeof(*r->heads));
-	order = calloc(cpus ? cpus : 1, sizeof(*order));
-	if (!r->streams || !r->heads || !order)
+	r->stream_cpus = calloc(cpus ? cpus : 1, sizeof(*r->stream_cpus));
+	producers = calloc(cpus ? cpus : 1, sizeof(*producers));
+	if (!r->streams || !r->stream_cpus || !producers)
 		goto out;
 	/* The lowest CPU number first: the order of equal times. */
 	for (size_t i = 0; i < cpus; i++)
-		order[i] = i;
-	qsort_r(order, cpus, sizeof(*order), compare_streams, (void *)(uintptr_t)r->decoder->buffer);
+		r->stream_cpus[i] = i;
+	qsort_r(r->stream_cpus, cpus, sizeof(*r->stream_cpus), compare_streams, (void *)(uintptr_t)r->decoder->buffer);
 	for (size_t i = 0; i < cpus; i++) {
+		size_t cpu = r->stream_cpus[i];
+
 		r->streams[i] = km_tracedat_stream_new(
-			r->decoder, order[i], share(EVENTS_AHEAD_TOTAL, cpus, EVENTS_AHEAD_LEAST, EVENTS_AHEAD_MOST),
+			r->decoder, cpu, &r->losses[cpu],
 			share(READ_BYTES_TOTAL, cpus, r->decoder->buffer->page_bytes, READ_BYTES_MOST));
 		if (!r->streams[i])
 			goto out;
-		r->heads[i] = km_tracedat_stream_head(r->streams[i]);
+		producers[i] = (struct km_ahead_producer){ r->streams[i], km_tracedat_stream_produce };
 		r->streams_count++;
 	}
-	r->merge = km_merge_new(r->heads, cpus);
-	if (!r->merge)
+	result = km_ahead_new(producers, cpus, r->threads, ahead, &r->ahead, error);
+	if (result)
 		goto out;
-	if (error)
-		*error = (struct km_error){ 0 };
-	result = 0;
+	r->merge = km_merge_new(km_ahead_streams(r->ahead), cpus);
+	result = r->merge ? 0 : -ENOMEM;
 out:
-	free(order);
-	return result;
+	free(producers);
+	return result == -ENOMEM ? km_error_set(error, result, "out of memory") : result;
 }
 
-/* Each CPU tells its first event with a wanted text; the first of them in time is handed out. Returns how many stay. */
-static int drop_later_marks(struct km_tracedat_decoder *d, struct km_event *events, int count)
+/* Each CPU hands out its first print event with a wanted text: the first of all is meant. */
+static int drop_later_marks(struct tracedat_reader *r, struct km_event *events, int count)
 {
 	int kept = 0;
 
 	for (int i = 0; i < count; i++) {
 		if (events[i].kind == KM_EVENT_MARK) {
-			bool *met = &d->mark_met[events[i].bytes_req];
-
-			if (*met) {
-				d->stats.slab_counts[KM_EVENT_MARK]--;
+			if (r->mark_is_met[events[i].bytes_req])
 				continue;
-			}
-			*met = true;
+			r->mark_is_met[events[i].bytes_req] = true;
 		}
 		events[kept++] = events[i];
 	}
@@ -507,15 +522,16 @@ static int drop_later_marks(struct km_tracedat_decoder *d, struct km_event *even
 static int tracedat_read(struct km_reader *base, struct km_event *events, size_t capacity, struct km_error *error)
 {
 	struct tracedat_reader *r = (struct tracedat_reader *)base;
-	struct km_tracedat_decoder *d = r->decoder;
-	int count, kept;
+	bool has_marks = r->decoder->marks[0] || r->decoder->marks[1];
+	int n, kept;
 
 	do {
-		count = kept = km_merge_read(r->merge, events, capacity, error);
-		if (d->marks[0] || d->marks[1])
-			kept = drop_later_marks(d, events, count);
-	} while (count > 0 && !kept);
-	return count > 0 ? kept : count;
+		n = kept = km_merge_read(r->merge, events, capacity, error);
+		r->is_at_end |= n == 0;
+		if (n > 0 && has_marks)
+			kept = drop_later_marks(r, events, n);
+	} while (n > 0 && !kept);
+	return kept;
 }
 
 static int tracedat_time_range(struct km_reader *base, size_t index, uint64_t *ret_first, uint64_t *ret_last,
@@ -527,7 +543,7 @@ static int tracedat_time_range(struct km_reader *base, size_t index, uint64_t *r
 
 	for (size_t i = 0; !result && i < r->decoder->buffer->cpus_count; i++) {
 		struct km_tracedat_stream *stream =
-			km_tracedat_stream_new(r->decoder, i, EVENTS_AHEAD_LEAST, READ_BYTES_MOST);
+			km_tracedat_stream_new(r->decoder, i, &r->losses[i], READ_BYTES_MOST);
 		uint64_t first, last;
 
 		if (!stream)
@@ -578,26 +594,66 @@ static int compare_counts(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+/* Behind the first read each stream has met its first event, and does not change that any more. */
+static int tracedat_first_time(struct km_reader *base, uint64_t *ret_time)
+{
+	struct tracedat_reader *r = (struct tracedat_reader *)base;
+	int found = 0;
+
+	for (size_t i = 0; i < r->streams_count; i++) {
+		const struct km_tracedat_counts *counts = km_tracedat_stream_counts(r->streams[i]);
+
+		if (!counts->has_events || (found && counts->first_time >= *ret_time))
+			continue;
+		*ret_time = counts->first_time;
+		found = 1;
+	}
+	return found;
+}
+
+/* Nobody may count on while it is looked at. */
+static void hold_streams(struct tracedat_reader *r)
+{
+	if (!r->is_at_end && r->ahead)
+		km_ahead_stop(r->ahead);
+}
+
+static uint64_t count_of_id(const struct tracedat_reader *r, unsigned id)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < r->streams_count; i++)
+		count += km_tracedat_stream_counts(r->streams[i])->ids[id];
+	return count;
+}
+
 static const struct km_event_count *tracedat_event_counts(struct km_reader *base, size_t *ret_count)
 {
 	struct tracedat_reader *r = (struct tracedat_reader *)base;
-	struct km_tracedat_decoder *d = r->decoder;
 	struct name_visit visit = { 0 };
+	size_t room = 0;
 
+	hold_streams(r);
 	free(r->event_counts);
 	r->event_counts = NULL;
 	*ret_count = 0;
-	for (unsigned id = 0; id < KM_EVENT_IDS; id++)
-		visit.count += d->counts[id] > 0;
-	visit.counts = calloc(visit.count ? visit.count : 1, sizeof(*visit.counts));
-	if (!visit.counts)
-		return NULL;
-	visit.count = 0;
 	for (unsigned id = 0; id < KM_EVENT_IDS; id++) {
-		if (d->counts[id]) {
-			visit.counts[visit.count].id = (uint16_t)id;
-			visit.counts[visit.count++].count = d->counts[id];
+		uint64_t count = count_of_id(r, id);
+
+		if (!count)
+			continue;
+		if (visit.count == room) {
+			struct km_event_count *counts;
+
+			room = room ? room * 2 : 32;
+			counts = reallocarray(visit.counts, room, sizeof(*counts));
+			if (!counts) {
+				free(visit.counts);
+				return NULL;
+			}
+			visit.counts = counts;
 		}
+		visit.counts[visit.count++] = (struct km_event_count){ .id = (uint16_t)id, .count = count };
 	}
 	load_formats(r, false, visit_name, &visit, NULL);
 	load_formats(r, true, visit_name, &visit, NULL);
@@ -605,22 +661,47 @@ static const struct km_event_count *tracedat_event_counts(struct km_reader *base
 		if (!visit.counts[i].name[0])
 			snprintf(visit.counts[i].name, sizeof(visit.counts[i].name), "event %u", visit.counts[i].id);
 	}
-	qsort(visit.counts, visit.count, sizeof(*visit.counts), compare_counts);
+	if (visit.count)
+		qsort(visit.counts, visit.count, sizeof(*visit.counts), compare_counts);
 	r->event_counts = visit.counts;
 	*ret_count = visit.count;
 	return visit.counts;
 }
 
+static void add_counts(struct km_buffer_stats *stats, const struct km_tracedat_counts *counts)
+{
+	stats->events_count += counts->loss.events_count;
+	stats->skipped_count += counts->skipped_count;
+	stats->backwards_count += counts->backwards_count;
+	for (unsigned kind = 0; kind <= KM_EVENT_MARK; kind++)
+		stats->slab_counts[kind] += counts->slab_counts[kind];
+	if (!stats->first_skipped && counts->first_skipped[0])
+		stats->first_skipped = counts->first_skipped;
+	if (!stats->first_damage && counts->first_damage[0])
+		stats->first_damage = counts->first_damage;
+	if (!counts->has_events)
+		return;
+	if (!stats->has_events || counts->first_time < stats->first_time)
+		stats->first_time = counts->first_time;
+	if (!stats->has_events || counts->last_time > stats->last_time)
+		stats->last_time = counts->last_time;
+	stats->has_events = true;
+}
+
 static const struct km_buffer_stats *tracedat_stats(struct km_reader *base)
 {
 	struct tracedat_reader *r = (struct tracedat_reader *)base;
-	struct km_tracedat_decoder *d = r->decoder;
 
-	d->stats.cpus = d->losses;
-	d->stats.cpus_count = d->buffer ? d->buffer->cpus_count : 0;
-	d->stats.first_skipped = d->first_skipped[0] ? d->first_skipped : NULL;
-	d->stats.first_damage = d->first_damage[0] ? d->first_damage : NULL;
-	return &d->stats;
+	hold_streams(r);
+	r->stats = (struct km_buffer_stats){ .cpus = r->losses,
+					     .cpus_count = r->decoder->buffer ? r->decoder->buffer->cpus_count : 0 };
+	for (size_t i = 0; i < r->streams_count; i++) {
+		const struct km_tracedat_counts *counts = km_tracedat_stream_counts(r->streams[i]);
+
+		r->losses[r->stream_cpus[i]] = counts->loss;
+		add_counts(&r->stats, counts);
+	}
+	return &r->stats;
 }
 
 /* --- names of tasks, symbols --- */
@@ -724,6 +805,7 @@ const struct km_reader_ops km_reader_tracedat = {
 	.start = tracedat_start,
 	.read = tracedat_read,
 	.time_range = tracedat_time_range,
+	.first_time = tracedat_first_time,
 	.stats = tracedat_stats,
 	.event_counts = tracedat_event_counts,
 	.comm = tracedat_comm,

@@ -180,7 +180,7 @@ static void forget_last(struct km_replay *replay, struct large_kmalloc *last)
 	last->ptr = 0;
 }
 
-/* An address was freed that is not in the table: it may be that of an overflowed first. */
+/* Something else happened to an address that is not in the table: it may be that of an overflowed first. */
 static __attribute__((noinline, cold)) void forget_overflowed_first(struct km_replay *replay, uint64_t ptr)
 {
 	for (unsigned cpu = 0; cpu < replay->cpu_limit; cpu++) {
@@ -193,6 +193,7 @@ static __attribute__((noinline, cold)) void forget_overflowed_first(struct km_re
 static bool second_of_pair(struct km_replay *replay, struct large_kmalloc *last, const struct km_event *event,
 			   uint32_t key, struct km_outcome *outcome)
 {
+	struct km_object object;
 	struct km_slot *slot;
 
 	if (!km_event_is_kmalloc(event) || last->ptr != event->ptr || last->bytes_req != event->bytes_req ||
@@ -210,10 +211,12 @@ static bool second_of_pair(struct km_replay *replay, struct large_kmalloc *last,
 		return true;
 	}
 	slot = km_replay_hash_find(&replay->table, event->ptr);
-	if (!slot || slot->time != last->time || slot->key != last->key)
+	if (!slot)
 		return false; /* freed in between: two allocations */
-	*outcome = (struct km_outcome){ .kind = KM_OUTCOME_DOUBLED };
-	km_slot_unpack(slot, &outcome->object);
+	km_slot_unpack(slot, &object);
+	if (object.time != last->time || object.key != last->key || object.cpu != event->cpu)
+		return false; /* replaced in between, by another CPU */
+	*outcome = (struct km_outcome){ .kind = KM_OUTCOME_DOUBLED, .object = object };
 	slot->key = key;
 	return true;
 }
@@ -240,6 +243,8 @@ static inline void alloc(struct km_replay *replay, const struct km_event *event,
 		if (is_second)
 			return;
 	}
+	if (__builtin_expect(replay->overflowed_firsts, 0))
+		forget_overflowed_first(replay, event->ptr);
 	object = (struct km_object){ .ptr = event->ptr,
 				     .time = event->time,
 				     .bytes_req = (uint32_t)event->bytes_req,

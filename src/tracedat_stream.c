@@ -12,45 +12,54 @@
 /* One record may become a loss before it and two marks. */
 #define EVENTS_OF_RECORD 3
 
+#define NAMES      128 /* of a power of two */
+#define NAME_BYTES 40
+
+/* A cache name met before: the direct-mapped way past the shared table. */
+struct name {
+	uint32_t number; /* 0: free */
+	uint16_t bytes;  /* with its NUL */
+	char text[NAME_BYTES];
+};
+
 struct km_tracedat_stream {
-	struct km_merge_stream head; /* first: refill() gets a pointer to it */
-	struct km_tracedat_decoder *decoder;
+	const struct km_tracedat_decoder *decoder;
 	struct km_tracedat_pages *pages;
-	struct km_cpu_loss *loss;
-	size_t capacity;
+	struct km_tracedat_counts counts;
+	struct km_event *events; /* being filled */
+	size_t count, capacity;
 	struct km_ring_page page;
 	bool page_is_open;
 	bool loss_is_pending; /* a KM_EVENT_LOST is due before the next event */
 	uint64_t pending_count;
-	bool has_events;
-	uint64_t last_time;
-	bool mark_met[2]; /* on this CPU */
+	bool mark_is_met[2];
+	struct name names[NAMES];
 };
 
 static void note(char *text, size_t bytes, const char *what, const struct km_tracedat_stream *s)
 {
 	if (!text[0])
-		snprintf(text, bytes, "%s, CPU %u, in the block at offset %" PRIu64, what, s->loss->cpu,
+		snprintf(text, bytes, "%s, CPU %u, in the block at offset %" PRIu64, what, s->counts.loss.cpu,
 			 km_tracedat_pages_offset(s->pages));
 }
 
 /* Events of this CPU are missing here. count 0: how many is not known. */
 static void note_gap(struct km_tracedat_stream *s, uint64_t count)
 {
-	if (!s->has_events) {
-		s->loss->start_lost = true;
+	if (!s->counts.has_events) {
+		s->counts.loss.start_lost = true;
 		return;
 	}
-	s->loss->holes_count++;
+	s->counts.loss.holes_count++;
 	s->pending_count = s->loss_is_pending && (!s->pending_count || !count) ? 0 : s->pending_count + count;
 	s->loss_is_pending = true;
 }
 
 static void note_damage(struct km_tracedat_stream *s, const char *what)
 {
-	s->loss->damaged_count++;
-	s->loss->uncounted_gaps_count++;
-	note(s->decoder->first_damage, sizeof(s->decoder->first_damage), what, s);
+	s->counts.loss.damaged_count++;
+	s->counts.loss.uncounted_gaps_count++;
+	note(s->counts.first_damage, sizeof(s->counts.first_damage), what, s);
 	note_gap(s, 0);
 }
 
@@ -71,7 +80,7 @@ static int open_page(struct km_tracedat_stream *s, struct km_error *error)
 			continue;
 		}
 		if (r == KM_PAGES_CUT) {
-			s->loss->is_cut = true;
+			s->counts.loss.is_cut = true;
 			continue;
 		}
 		if (!km_ring_page_begin(&s->page, data, s->decoder->buffer->page_bytes, header->commit_offset,
@@ -81,9 +90,9 @@ static int open_page(struct km_tracedat_stream *s, struct km_error *error)
 		}
 		if (s->page.missed) {
 			if (s->page.missed_is_stored)
-				s->loss->stored_count += s->page.missed_count;
+				s->counts.loss.stored_count += s->page.missed_count;
 			else
-				s->loss->uncounted_gaps_count++;
+				s->counts.loss.uncounted_gaps_count++;
 			note_gap(s, s->page.missed_count);
 		}
 		s->page_is_open = true;
@@ -111,18 +120,34 @@ static inline uint64_t load_field(const uint8_t *record, struct km_field field, 
 	}
 }
 
-static uint32_t load_name(struct km_tracedat_decoder *d, const uint8_t *record, uint32_t bytes, struct km_field field,
-			  bool big_endian)
+/* The number of a name of `bytes` bytes, its NUL among them where it has one. */
+static uint32_t name_number(struct km_tracedat_stream *s, const char *text, uint32_t bytes)
+{
+	uint64_t head = 0, tail = 0;
+	struct name *name;
+
+	if (bytes < 8 || bytes > NAME_BYTES) /* short ones are rare, and need no short cut */
+		return km_intern_add(s->decoder->names, text, strnlen(text, bytes));
+	memcpy(&head, text, 8);
+	memcpy(&tail, text + bytes - 8, 8);
+	name = &s->names[((head ^ tail << 1) * UINT64_C(0x9e3779b97f4a7c15) >> 57) % NAMES];
+	if (name->number && name->bytes == bytes && !memcmp(name->text, text, bytes))
+		return name->number;
+	name->number = km_intern_add(s->decoder->names, text, strnlen(text, bytes));
+	name->bytes = (uint16_t)bytes;
+	memcpy(name->text, text, bytes);
+	return name->number;
+}
+
+static inline uint32_t load_name(struct km_tracedat_stream *s, const uint8_t *record, uint32_t bytes,
+				 struct km_field field, bool big_endian)
 {
 	uint32_t where, offset, length;
-	const char *text;
 
 	if (!field.size)
 		return KM_CACHE_NONE;
-	if (!field.is_data_loc && !field.is_rel_loc) {
-		text = (const char *)record + field.offset;
-		return km_intern_add(d->names, text, strnlen(text, field.size));
-	}
+	if (!field.is_data_loc && !field.is_rel_loc)
+		return name_number(s, (const char *)record + field.offset, field.size);
 	where = km_load32(record + field.offset, big_endian);
 	offset = where & 0xffff;
 	length = where >> 16;
@@ -130,14 +155,13 @@ static uint32_t load_name(struct km_tracedat_decoder *d, const uint8_t *record, 
 		offset += field.offset + field.size;
 	if (offset > bytes || length > bytes - offset)
 		return KM_CACHE_NONE;
-	text = (const char *)record + offset;
-	return km_intern_add(d->names, text, strnlen(text, length));
+	return name_number(s, (const char *)record + offset, length);
 }
 
 static __attribute__((noinline, cold)) bool skip_record(struct km_tracedat_stream *s, const char *what)
 {
-	s->decoder->stats.skipped_count++;
-	note(s->decoder->first_skipped, sizeof(s->decoder->first_skipped), what, s);
+	s->counts.skipped_count++;
+	note(s->counts.first_skipped, sizeof(s->counts.first_skipped), what, s);
 	return false;
 }
 
@@ -149,21 +173,21 @@ static __attribute__((noinline, cold)) bool skip_record(struct km_tracedat_strea
 static __attribute__((noinline)) bool decode_mark(struct km_tracedat_stream *s, const uint8_t *record, uint32_t bytes,
 						  const struct km_tracedat_layout *layout, struct km_event *event)
 {
-	struct km_tracedat_decoder *d = s->decoder;
+	const struct km_tracedat_decoder *d = s->decoder;
 	const char *text = (const char *)record + layout->text_offset;
 	size_t length = strnlen(text, bytes - layout->text_offset);
 	bool is_met = false;
 
 	for (unsigned i = 0; i < 2; i++) {
-		if (!d->marks[i] || s->mark_met[i] || !memmem(text, length, d->marks[i], strlen(d->marks[i])))
+		if (!d->marks[i] || s->mark_is_met[i] || !memmem(text, length, d->marks[i], strlen(d->marks[i])))
 			continue;
 		if (is_met) {
-			d->stats.slab_counts[KM_EVENT_MARK]++;
-			s->head.count++;
+			s->counts.slab_counts[KM_EVENT_MARK]++;
+			s->count++;
 			event[1] = event[0];
 			event++;
 		}
-		s->mark_met[i] = is_met = true;
+		s->mark_is_met[i] = is_met = true;
 		event->bytes_req = i;
 	}
 	return is_met;
@@ -172,20 +196,18 @@ static __attribute__((noinline)) bool decode_mark(struct km_tracedat_stream *s, 
 static inline bool decode_record(struct km_tracedat_stream *s, const struct km_tracedat_layout *layout,
 				 const uint8_t *record, uint32_t bytes, bool big_endian, struct km_event *event)
 {
-	struct km_tracedat_decoder *d = s->decoder;
-
 	if (bytes < layout->min_bytes)
 		return skip_record(s, "a record shorter than its fields");
 	event->call_site = load_field(record, layout->call_site, big_endian);
 	event->ptr = load_field(record, layout->ptr, big_endian);
 	event->pid = (int32_t)load_field(record, layout->pid, big_endian);
 	event->stack = 0;
-	event->cpu = (uint16_t)s->loss->cpu;
+	event->cpu = (uint16_t)s->counts.loss.cpu;
 	event->kind = layout->kind;
 	event->domain = KM_DOMAIN_SLAB;
 	event->order = 0;
 	event->flags = 0;
-	event->cache = load_name(d, record, bytes, layout->name, big_endian);
+	event->cache = load_name(s, record, bytes, layout->name, big_endian);
 	if (layout->kind <= KM_EVENT_CACHE_ALLOC_NODE) {
 		event->bytes_req = load_field(record, layout->bytes_req, big_endian);
 		event->bytes_alloc = load_field(record, layout->bytes_alloc, big_endian);
@@ -217,33 +239,31 @@ static uint64_t tsc_to_ns(const struct km_tracedat *file, uint64_t ticks)
 /* The CPU's own order is the truth: a time before that of an earlier event is taken as equal to it. */
 static inline uint64_t event_time(struct km_tracedat_stream *s)
 {
-	struct km_tracedat_decoder *d = s->decoder;
+	const struct km_tracedat_decoder *d = s->decoder;
 	uint64_t time = s->page.time;
 
 	if (d->converts_tsc)
 		time = tsc_to_ns(d->file, time);
-	if (__builtin_expect(!s->has_events, 0)) {
-		s->has_events = true;
-		if (!d->stats.has_events || time < d->stats.first_time)
-			d->stats.first_time = time;
-		d->stats.has_events = true;
-		s->last_time = time;
+	if (__builtin_expect(!s->counts.has_events, 0)) {
+		s->counts.has_events = true;
+		s->counts.first_time = time;
+		s->counts.last_time = time;
 	}
-	if (__builtin_expect(time < s->last_time, 0)) {
-		d->stats.backwards_count++;
-		time = s->last_time;
+	if (__builtin_expect(time < s->counts.last_time, 0)) {
+		s->counts.backwards_count++;
+		time = s->counts.last_time;
 	}
-	s->last_time = time;
+	s->counts.last_time = time;
 	return time;
 }
 
 static void put_lost(struct km_tracedat_stream *s)
 {
-	s->head.events[s->head.count++] = (struct km_event){ .time = s->last_time,
-							     .bytes_req = s->pending_count,
-							     .cpu = (uint16_t)s->loss->cpu,
-							     .node = KM_NODE_ANY,
-							     .kind = KM_EVENT_LOST };
+	s->events[s->count++] = (struct km_event){ .time = s->counts.last_time,
+						   .bytes_req = s->pending_count,
+						   .cpu = (uint16_t)s->counts.loss.cpu,
+						   .node = KM_NODE_ANY,
+						   .kind = KM_EVENT_LOST };
 	s->loss_is_pending = false;
 	s->pending_count = 0;
 }
@@ -251,12 +271,12 @@ static void put_lost(struct km_tracedat_stream *s)
 /* Decode the open page as far as there is room. Leaves it open only if the room ran out. */
 static inline __attribute__((always_inline)) void decode_page(struct km_tracedat_stream *s, bool big_endian)
 {
-	struct km_tracedat_decoder *d = s->decoder;
+	const struct km_tracedat_decoder *d = s->decoder;
 	uint64_t events_count = 0;
 	const uint8_t *record;
 	uint32_t bytes;
 
-	while (s->head.count + EVENTS_OF_RECORD <= s->capacity) {
+	while (s->count + EVENTS_OF_RECORD <= s->capacity) {
 		const struct km_tracedat_layout *layout;
 		struct km_event *event;
 		uint64_t time;
@@ -275,29 +295,32 @@ static inline __attribute__((always_inline)) void decode_page(struct km_tracedat
 			continue;
 		}
 		id = km_load16(record, big_endian); /* common_type */
-		d->counts[id]++;
+		s->counts.ids[id]++;
 		if (!d->layout_of_id[id])
 			continue;
 		layout = &d->layouts[d->layout_of_id[id]];
-		event = &s->head.events[s->head.count];
+		event = &s->events[s->count];
 		event->time = time;
 		if (decode_record(s, layout, record, bytes, big_endian, event)) {
-			s->head.count++;
-			d->stats.slab_counts[layout->kind]++;
+			s->count++;
+			s->counts.slab_counts[layout->kind]++;
 		}
 	}
-	s->loss->events_count += events_count;
-	d->stats.events_count += events_count;
+	s->counts.loss.events_count += events_count;
 	if (!s->page_is_open && s->page.damaged)
 		note_damage(s, "a record that does not fit into its page");
 }
 
-static int refill(struct km_merge_stream *head, struct km_error *error)
+int km_tracedat_stream_produce(void *stream, struct km_event *events, size_t capacity, size_t *ret_count,
+			       struct km_error *error)
 {
-	struct km_tracedat_stream *s = (struct km_tracedat_stream *)head;
+	struct km_tracedat_stream *s = stream;
+	bool is_last = false;
 
-	head->at = head->count = 0;
-	while (head->count + EVENTS_OF_RECORD <= s->capacity) {
+	s->events = events;
+	s->capacity = capacity;
+	s->count = 0;
+	while (s->count + EVENTS_OF_RECORD <= capacity) {
 		if (!s->page_is_open) {
 			int r = open_page(s, error);
 
@@ -307,6 +330,7 @@ static int refill(struct km_merge_stream *head, struct km_error *error)
 				/* A gap at the very end has no event behind it; it still is one. */
 				if (s->loss_is_pending)
 					put_lost(s);
+				is_last = true;
 				break;
 			}
 		}
@@ -315,26 +339,22 @@ static int refill(struct km_merge_stream *head, struct km_error *error)
 		else
 			decode_page(s, false);
 	}
-	if (s->has_events && s->last_time > s->decoder->stats.last_time)
-		s->decoder->stats.last_time = s->last_time;
-	return head->count > 0;
+	*ret_count = s->count;
+	return !is_last;
 }
 
-struct km_tracedat_stream *km_tracedat_stream_new(struct km_tracedat_decoder *decoder, size_t index, size_t capacity,
-						  size_t read_bytes)
+struct km_tracedat_stream *km_tracedat_stream_new(const struct km_tracedat_decoder *decoder, size_t index,
+						  const struct km_cpu_loss *loss, size_t read_bytes)
 {
-	const struct km_tracedat_cpu *cpu = &decoder->buffer->cpus[index];
 	struct km_tracedat_stream *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->decoder = decoder;
-	s->loss = &decoder->losses[index];
-	s->capacity = capacity;
-	s->head.refill = refill;
-	s->head.events = calloc(capacity, sizeof(*s->head.events));
-	s->pages = km_tracedat_pages_new(decoder->file, decoder->buffer, cpu, read_bytes);
-	if (!s->head.events || !s->pages) {
+	s->counts.loss = *loss;
+	s->counts.ids = calloc(KM_EVENT_IDS, sizeof(*s->counts.ids));
+	s->pages = km_tracedat_pages_new(decoder->file, decoder->buffer, &decoder->buffer->cpus[index], read_bytes);
+	if (!s->counts.ids || !s->pages) {
 		km_tracedat_stream_free(s);
 		return NULL;
 	}
@@ -346,13 +366,13 @@ void km_tracedat_stream_free(struct km_tracedat_stream *s)
 	if (!s)
 		return;
 	km_tracedat_pages_free(s->pages);
-	free(s->head.events);
+	free(s->counts.ids);
 	free(s);
 }
 
-struct km_merge_stream *km_tracedat_stream_head(struct km_tracedat_stream *s)
+const struct km_tracedat_counts *km_tracedat_stream_counts(const struct km_tracedat_stream *s)
 {
-	return &s->head;
+	return &s->counts;
 }
 
 /* --- the range of times --- */
@@ -401,6 +421,6 @@ int km_tracedat_stream_range(struct km_tracedat_stream *s, uint64_t *ret_first, 
 			break;
 	}
 	*ret_first = first;
-	*ret_last = s->last_time;
+	*ret_last = s->counts.last_time;
 	return 1;
 }

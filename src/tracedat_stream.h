@@ -9,7 +9,6 @@
 #define KM_TRACEDAT_STREAM_H
 
 #include "intern.h"
-#include "merge.h"
 #include "reader.h"
 #include "tracedat.h"
 
@@ -23,7 +22,7 @@ struct km_tracedat_layout {
 	uint16_t text_offset; /* MARK: where the text begins */
 };
 
-/* What all streams of a started buffer share. */
+/* What all streams of a started buffer share; it does not change while they run. */
 struct km_tracedat_decoder {
 	struct km_tracedat *file;
 	const struct km_tracedat_buffer *buffer;
@@ -32,12 +31,17 @@ struct km_tracedat_decoder {
 	size_t layouts_count; /* layouts[0] is not used */
 	struct km_intern *names;
 	const char *marks[2];
-	bool mark_met[2];  /* the reader's: handed out */
 	bool converts_tsc; /* times are x86-tsc and the file tells how many ns a tick is */
+};
 
-	uint64_t counts[KM_EVENT_IDS];
-	struct km_buffer_stats stats; /* cpus[] is `losses` */
-	struct km_cpu_loss *losses;
+/* What one stream met so far. */
+struct km_tracedat_counts {
+	struct km_cpu_loss loss;
+	bool has_events;
+	uint64_t first_time, last_time; /* of any event */
+	uint64_t slab_counts[KM_EVENT_MARK + 1];
+	uint64_t skipped_count, backwards_count;
+	uint64_t *ids; /* KM_EVENT_IDS of them: events by common_type */
 	char first_skipped[160];
 	char first_damage[160];
 };
@@ -45,14 +49,22 @@ struct km_tracedat_decoder {
 struct km_tracedat_stream;
 
 /*
- * A stream of buffer->cpus[index]; its losses go to decoder->losses[index].
- * capacity: events decoded ahead. read_bytes: as km_tracedat_pages_new().
- * NULL when out of memory.
+ * A stream of buffer->cpus[index]. decoder is borrowed. loss: what is known
+ * before reading. read_bytes: as km_tracedat_pages_new(). NULL when out of
+ * memory.
  */
-struct km_tracedat_stream *km_tracedat_stream_new(struct km_tracedat_decoder *decoder, size_t index, size_t capacity,
-						  size_t read_bytes);
+struct km_tracedat_stream *km_tracedat_stream_new(const struct km_tracedat_decoder *decoder, size_t index,
+						  const struct km_cpu_loss *loss, size_t read_bytes);
 void km_tracedat_stream_free(struct km_tracedat_stream *stream);
-struct km_merge_stream *km_tracedat_stream_head(struct km_tracedat_stream *stream);
+
+/*
+ * Decode up to `capacity` (4 or more) events. A mark is handed out where
+ * this CPU has it first. Fits km_ahead_producer.
+ */
+int km_tracedat_stream_produce(void *stream, struct km_event *events, size_t capacity, size_t *ret_count,
+			       struct km_error *error);
+/* Borrowed; not to be looked at while another thread may decode. */
+const struct km_tracedat_counts *km_tracedat_stream_counts(const struct km_tracedat_stream *stream);
 
 /* First and last time of any event on this CPU. 1, 0 if there is none, negative errno. Uses the stream up. */
 int km_tracedat_stream_range(struct km_tracedat_stream *stream, uint64_t *ret_first, uint64_t *ret_last,
