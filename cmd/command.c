@@ -72,7 +72,7 @@ int command_buffers(struct km_reader *reader, const struct options *options, boo
 		return km_error_set(error, -ENOMEM, "out of memory");
 	if (options->buffer && !list.is_all) {
 		r = find_buffer(reader, options->buffer, &list, error);
-	} else if (info->buffers_count == 1) {
+	} else if (info->buffers_count == 1 && !list.is_all) {
 		list.indexes[list.count++] = 0; /* whether it has slab events shows when it is read */
 	} else {
 		for (size_t i = 0; i < info->buffers_count && r >= 0; i++) {

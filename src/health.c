@@ -237,13 +237,14 @@ static void warn_of_overflow(struct km_health *health, const struct km_replay *r
 {
 	const struct km_overflow *overflow = km_replay_overflow(replay);
 	const struct km_replay_hash *table = km_replay_table(replay);
+	char capacity[KM_FORMAT_BYTES], count[KM_FORMAT_BYTES];
 
 	if (!overflow->count)
 		return;
 	warn(health, KM_WARN_OVERFLOW,
-	     "the table of %" PRIu64 " objects was full: %" PRIu64 " allocations were not tracked, live numbers are "
-	     "at least; %s%" PRIu64 " would do",
-	     table->capacity, overflow->count,
+	     "the table of %s objects was full: %s allocations were not tracked, live numbers are at least; %s%" PRIu64
+	     " would do",
+	     km_format_count(capacity, table->capacity), km_format_count(count, overflow->count),
 	     table->fixed ? "--objects " : "a larger --max-memory is needed, a table for ",
 	     km_replay_recommended_count(replay));
 }

@@ -117,6 +117,8 @@ enum km_symbols_state km_naming_state(struct km_naming *naming)
 {
 	struct km_symbols *symbols = km_naming_symbols(naming);
 
+	if (!naming->own && km_reader_info(naming->reader)->has_site_names)
+		return KM_SYMBOLS_USABLE;
 	return symbols ? km_symbols_state(symbols) : KM_SYMBOLS_NONE;
 }
 
@@ -130,26 +132,38 @@ const char *km_naming_keep(struct km_naming *naming, const char *text)
 	return keep(naming, text, strlen(text));
 }
 
+/* 1: found, in what the recording itself names or in symbols. 0: there is only the address. */
+static int find_symbol(struct km_naming *naming, uint64_t call_site, struct km_symbol *ret_symbol, bool *ret_is_made_up)
+{
+	struct km_symbols *symbols;
+
+	*ret_is_made_up = km_reader_site_name(naming->reader, call_site, ret_symbol) > 0;
+	if (*ret_is_made_up)
+		return 1;
+	symbols = km_naming_symbols(naming);
+	return symbols && km_symbols_state(symbols) == KM_SYMBOLS_USABLE &&
+	       km_symbols_find(symbols, call_site, ret_symbol);
+}
+
 struct km_site_name km_naming_site(struct km_naming *naming, uint64_t call_site)
 {
-	struct km_symbols *symbols = km_naming_symbols(naming);
 	struct km_site_name name = { .module = "" };
 	struct km_symbol symbol;
+	bool is_made_up;
 	char address[24];
 	char text[512];
 	int n;
 
 	n = snprintf(address, sizeof(address), "0x%" PRIx64, call_site);
 	name.symbol = keep(naming, address, (size_t)n);
-	if (!symbols || km_symbols_state(symbols) != KM_SYMBOLS_USABLE ||
-	    !km_symbols_find(symbols, call_site, &symbol)) {
+	if (!find_symbol(naming, call_site, &symbol, &is_made_up)) {
 		name.function = name.symbol;
 		return name;
 	}
 	name.function = keep(naming, symbol.name, km_symbols_plain_bytes(symbol.name, symbol.name_bytes));
 	if (symbol.module)
 		name.module = keep(naming, symbol.module, symbol.module_bytes);
-	if (naming->raw_ip)
+	if (naming->raw_ip && !is_made_up) /* such an address says nothing */
 		return name;
 	n = snprintf(text, sizeof(text), "%.*s+0x%" PRIx64 "%s%.*s%s",
 		     (int)(symbol.name_bytes < 255 ? symbol.name_bytes : 255), symbol.name, symbol.offset,
