@@ -160,7 +160,9 @@ static int next(void *state, struct km_cell *cells, struct km_error *error)
 	(void)error;
 	if (record->at == record->rows_count)
 		return 0;
-	memcpy(cells, record->cells + record->at * record->columns_count, record->columns_count * sizeof(*cells));
+	if (record->columns_count)
+		memcpy(cells, record->cells + record->at * record->columns_count,
+		       record->columns_count * sizeof(*cells));
 	record->at++;
 	return 1;
 }

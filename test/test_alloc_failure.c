@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The whole way from bytes to JSON with the n-th allocation failing, for
+ * every n: an error comes back, nothing leaks, nothing crashes. The linker
+ * wraps the allocation functions as kmstat's own code calls them; those of
+ * libraries do not fail here.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "document.h"
+#include "output.h"
+#include "testing.h"
+#include "trace_writer.h"
+
+/* Allocations until one fails; -1: none does. Failing goes on from there. */
+static long left = -1;
+static bool failed;
+
+static bool fails(void)
+{
+	if (left < 0)
+		return false;
+	if (left > 0) {
+		left--;
+		return false;
+	}
+	failed = true;
+	errno = ENOMEM;
+	return true;
+}
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *old, size_t bytes);
+void *__real_reallocarray(void *old, size_t count, size_t bytes);
+char *__real_strdup(const char *text);
+char *__real_strndup(const char *text, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+void *__wrap_reallocarray(void *old, size_t count, size_t bytes);
+char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t bytes);
+
+void *__wrap_malloc(size_t bytes)
+{
+	return fails() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	return fails() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *old, size_t bytes)
+{
+	return fails() ? NULL : __real_realloc(old, bytes);
+}
+
+void *__wrap_reallocarray(void *old, size_t count, size_t bytes)
+{
+	return fails() ? NULL : __real_reallocarray(old, count, bytes);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return fails() ? NULL : __real_strdup(text);
+}
+
+char *__wrap_strndup(const char *text, size_t bytes)
+{
+	return fails() ? NULL : __real_strndup(text, bytes);
+}
+
+/* What a run asks for. */
+enum what { REPORT_JSON, REPORT_TABLE, OBJECTS_JSON, INFO_TABLE };
+
+static int write_document(struct km_document *document, enum what what, FILE *out, struct km_error *error)
+{
+	const struct km_output_style style = { .width = 80 };
+
+	if (what == REPORT_JSON || what == OBJECTS_JSON)
+		return km_output_json(out, &document->report, &document->fields, error);
+	return km_output_table(out, &document->report, &document->fields, &style, error);
+}
+
+static int analyse(struct km_reader *reader, enum what what, FILE *out, struct km_error *error)
+{
+	struct km_filter filter = { .min_size_bytes = 1 };
+	struct km_analysis_options options = { .filter = &filter, .max_memory_bytes = 1 << 20, .has_detail = true };
+	struct km_document_options document_options = { .audience = KM_FOR_MACHINES };
+	struct km_analysis *analysis = NULL;
+	struct km_document document;
+	int r;
+
+	if (what == REPORT_TABLE || what == INFO_TABLE)
+		document_options.audience = KM_FOR_PEOPLE;
+	if (what == REPORT_TABLE)
+		r = km_by_parse("function,cache,comm", &options.by, error);
+	else
+		r = 0;
+	if (what == INFO_TABLE) {
+		r = km_document_info(&document, reader, &document_options, error);
+	} else if (!r) {
+		r = km_analysis_run(reader, 0, &options, &analysis, error);
+		if (!r && what == OBJECTS_JSON)
+			r = km_document_objects(&document, analysis, &document_options, error);
+		else if (!r)
+			r = km_document_report(&document, analysis, &document_options, error);
+	}
+	if (!r) {
+		r = write_document(&document, what, out, error);
+		km_document_release(&document);
+	}
+	km_analysis_free(analysis);
+	return r;
+}
+
+static int run(const void *bytes, size_t size, enum what what, FILE *out, struct km_error *error)
+{
+	struct km_reader_options options = { .threads = 1, .only_counts = what == INFO_TABLE };
+	struct km_source *source = km_source_new_memory("trace.dat", bytes, size);
+	struct km_reader *reader;
+	int r;
+
+	if (!source)
+		return km_error_set(error, -ENOMEM, "out of memory");
+	r = km_reader_open(source, &options, &reader, error);
+	if (r) {
+		km_source_close(source);
+		return r;
+	}
+	r = analyse(reader, what, out, error);
+	km_reader_close(reader);
+	return r;
+}
+
+static void *build(enum tw_kernel kernel, size_t *size)
+{
+	struct tw *tw = tw_new(&(struct tw_options){ .kernel = kernel,
+						     .cpus = 2,
+						     .version = 7,
+						     .long_bytes = 8,
+						     .page_bytes = 4096,
+						     .compression = TW_COMPRESSION_ZSTD });
+	void *bytes;
+
+	for (unsigned i = 0; i < 40; i++) {
+		uint64_t ptr = 0xffff888000001000 + 64 * (i % 13);
+
+		tw_kmalloc(tw, TW_TOP, 0, 1000 + 100 * i, 40 + (int)(i % 3), 0xffffffff81000010 + i, ptr, 60, 64,
+			   tw_gfp(kernel, "GFP_KERNEL"), -1);
+		if (i % 2)
+			tw_kfree(tw, TW_TOP, 1, 1050 + 100 * i, 40, 0xffffffff81000100, ptr);
+		tw_cache_alloc(tw, TW_TOP, 0, 1060 + 100 * i, 41, 0xffffffff81000200, ptr + 0x10000, 100, 104,
+			       tw_gfp(kernel, "GFP_KERNEL"), -1, "dentry");
+		tw_cache_free(tw, TW_TOP, 1, 1070 + 100 * i, 41, 0xffffffff81000300, ptr + 0x10000, "dentry");
+	}
+	bytes = tw_finish(tw, size);
+	tw_free(tw);
+	return bytes;
+}
+
+static void try_all(enum tw_kernel kernel, enum what what)
+{
+	size_t size;
+	void *bytes = build(kernel, &size);
+	long n;
+
+	for (n = 0;; n++) {
+		struct km_error error = { 0 };
+		FILE *out = fopen("/dev/null", "w");
+		int r;
+
+		ck_assert_ptr_nonnull(out);
+		failed = false;
+		left = n;
+		r = run(bytes, size, what, out, &error);
+		left = -1;
+		fclose(out);
+		if (!failed) {
+			ck_assert_msg(r == 0, "without a failure: %s", error.text);
+			break;
+		}
+		/* Some allocations can be done without (names of tasks): then the run goes through. */
+		ck_assert_msg(r == 0 || error.text[0], "allocation %ld: error %d without a text", n, r);
+		ck_assert_int_lt(n, 100000);
+	}
+	ck_assert_int_gt(n, 50);
+	free(bytes);
+}
+
+START_TEST(report_json)
+{
+	try_all(TW_KERNEL_6_18, REPORT_JSON);
+}
+END_TEST
+
+START_TEST(report_of_learnt_names)
+{
+	try_all(TW_KERNEL_6_12, REPORT_TABLE);
+}
+END_TEST
+
+START_TEST(objects_json)
+{
+	try_all(TW_KERNEL_6_12, OBJECTS_JSON);
+}
+END_TEST
+
+START_TEST(info_table)
+{
+	try_all(TW_KERNEL_6_18, INFO_TABLE);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = { report_json, report_of_learnt_names, objects_json, info_table, NULL };
+
+	return km_test_main("alloc_failure", tests, 240);
+}
