@@ -315,6 +315,7 @@ static uint32_t key_of(struct km_aggregate *a, const struct km_event *event, uin
 	key->node = node;
 	key->root = km_caches_root(a->selection->caches, node);
 	key->group = group;
+	key->wants_name = km_caches_wants_name(a->selection->caches, node);
 	key->stamp = a->stamp;
 	key->next_of_node = a->node_keys[node];
 	a->node_keys[node] = number + 1;
@@ -591,7 +592,7 @@ static int account_free(struct km_aggregate *a, const struct km_event *e, const 
 	if (!object->key || a->is_finished)
 		return 0;
 	key = &a->keys[object->key];
-	if (e->cache != KM_CACHE_NONE && km_caches_wants_name(a->selection->caches, key->node)) {
+	if (key->wants_name && e->cache != KM_CACHE_NONE) {
 		km_caches_learn(a->selection->caches, key->node, e->cache);
 		if (apply_moves(a))
 			return -ENOMEM;

@@ -21,6 +21,7 @@ struct key {
 	struct km_histogram lifetimes;
 	uint64_t oldest_time, newest_time; /* of survivors; only if has_survivors */
 	bool has_survivors;
+	bool wants_name; /* km_caches_wants_name() of its node */
 };
 
 /* A shape of allocation, met before: a direct-mapped cache of key look-ups. */

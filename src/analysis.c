@@ -23,6 +23,7 @@ struct pipeline {
 	struct km_analysis *analysis;
 	struct km_tie_order *order;
 	uint64_t until_time; /* where counting ends; UINT64_MAX: at the end of the trace */
+	bool has_cuts;       /* a mark or the end of --time may come between two events */
 	bool until_is_met;
 	bool stopped; /* visit() asked for it, or stops_at_until */
 	int stop_code;
@@ -128,9 +129,13 @@ static int run_ordered(struct pipeline *p, const struct km_event *events, size_t
 			r = reach_mark(p, &events[at++], error);
 			continue;
 		}
-		while (at + n < count && n < BATCH_EVENTS && events[at + n].kind != KM_EVENT_MARK &&
-		       (p->until_is_met || events[at + n].time < p->until_time))
-			n++;
+		if (p->has_cuts) {
+			while (at + n < count && n < BATCH_EVENTS && events[at + n].kind != KM_EVENT_MARK &&
+			       (p->until_is_met || events[at + n].time < p->until_time))
+				n++;
+		} else {
+			n = count - at < BATCH_EVENTS ? count - at : BATCH_EVENTS;
+		}
 		r = run_segment(p, events + at, n, error);
 		at += n;
 	}
@@ -249,6 +254,7 @@ static void resolve_times(struct pipeline *p, uint64_t last_time)
 		p->until_time = resolve_point(an, &f->until, last_time, UINT64_MAX);
 		selection->until_time = p->until_time;
 	}
+	p->has_cuts = f->has_time;
 	if (f->has_min_age) {
 		uint64_t end = p->until_time < last_time ? p->until_time : last_time;
 		uint64_t youngest = end > f->min_age_ns ? end - f->min_age_ns + 1 : 0;

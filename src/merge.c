@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFETCH_AHEAD 8 /* events */
+#define PREFETCH_AHEAD 16 /* events */
 
 struct head {
 	uint64_t time;
