@@ -149,21 +149,20 @@ struct km_site_name km_naming_site(struct km_naming *naming, uint64_t call_site)
 {
 	struct km_site_name name = { .module = "" };
 	struct km_symbol symbol;
-	bool is_made_up;
 	char address[24];
 	char text[512];
 	int n;
 
 	n = snprintf(address, sizeof(address), "0x%" PRIx64, call_site);
 	name.symbol = keep(naming, address, (size_t)n);
-	if (!find_symbol(naming, call_site, &symbol, &is_made_up)) {
+	if (!find_symbol(naming, call_site, &symbol, &name.is_made_up)) {
 		name.function = name.symbol;
 		return name;
 	}
 	name.function = keep(naming, symbol.name, km_symbols_plain_bytes(symbol.name, symbol.name_bytes));
 	if (symbol.module)
 		name.module = keep(naming, symbol.module, symbol.module_bytes);
-	if (naming->raw_ip && !is_made_up) /* such an address says nothing */
+	if (naming->raw_ip && !name.is_made_up) /* such an address says nothing */
 		return name;
 	n = snprintf(text, sizeof(text), "%.*s+0x%" PRIx64 "%s%.*s%s",
 		     (int)(symbol.name_bytes < 255 ? symbol.name_bytes : 255), symbol.name, symbol.offset,

@@ -17,6 +17,7 @@ struct km_site_name {
 	const char *symbol;   /* "fn.isra.0+0x1f [module]"; "0xffffffff81234567" where nothing covers it */
 	const char *function; /* "fn", without what GCC appended; the address where there is none */
 	const char *module;   /* "" for the kernel itself, and where it is not known */
+	bool is_made_up;      /* the recording has only the name: the call site's number is no address */
 };
 
 struct km_naming;

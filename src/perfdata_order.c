@@ -122,7 +122,7 @@ int km_perfdata_order_add(struct km_perfdata_order *order, const struct km_event
 		return -ENOMEM;
 	if (time < order->flushed) {
 		time = order->flushed;
-		order->late_count++;
+		order->late_count += km_event_is_slab(event);
 	}
 	at = lane->head.events + lane->filled;
 	for (size_t steps = 0; at > lane->head.events + lane->head.count && time < at[-1].time; at--) {

@@ -9,6 +9,8 @@
 
 static const struct km_reader_ops *const readers[] = {
 	&km_reader_tracedat,
+	&km_reader_perf,
+	&km_reader_text,
 };
 
 /* What a file is that no reader wants, for the error. */
@@ -67,6 +69,8 @@ int km_reader_open(struct km_source *source, const struct km_reader_options *opt
 		return km_error_set(error, -ENOTSUP,
 				    "%s: not a trace.dat file but %s; record one with `trace-cmd record -e kmem`",
 				    km_source_name(source), describe(head, (size_t)n));
+	if (km_source_is_stream(source) && !best->reads_streams)
+		return km_source_refuse_stream(source, error);
 	r = best->open(source, options ? options : &no_options, &reader, error);
 	if (r < 0)
 		return r;

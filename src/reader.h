@@ -52,11 +52,14 @@ struct km_trace_info {
 	uint32_t cpus_count; /* of the machine */
 	unsigned features;   /* enum km_trace_feature */
 	bool is_cut_short;
-	bool frees_are_late;    /* kmem_cache_free is traced after the free: kernels before 5.16 */
-	bool keeps_order;       /* events come in the file's own order: no tie is to be resolved */
-	bool has_site_names;         /* call sites have names of their own: km_reader_site_name() */
-	bool pointers_are_hashed;    /* numbers that stand for addresses: they pair within one boot, no more */
-	int64_t time_offset_ns; /* added by `trace-cmd report` to what it prints */
+	bool frees_are_late;      /* kmem_cache_free is traced after the free: kernels before 5.16 */
+	bool keeps_order;         /* events come in the file's own order: no tie is to be resolved */
+	bool has_site_names;      /* call sites have names of their own: km_reader_site_name() */
+	bool pointers_are_hashed; /* numbers that stand for addresses: they pair within one boot, no more */
+	bool is_per_task;         /* only some tasks' events: objects that others free seem to live */
+	bool leaves_out_cpus;     /* only some CPUs' events: the same */
+	bool cpus_are_unknown;    /* events do not tell their CPU: all are on 0 */
+	int64_t time_offset_ns;   /* added by `trace-cmd report` to what it prints */
 	uint64_t unknown_options_count;
 	const struct km_buffer_info *buffers;
 	size_t buffers_count;
@@ -90,8 +93,10 @@ struct km_buffer_stats {
 	uint64_t events_count;                   /* of any kind */
 	uint64_t slab_counts[KM_EVENT_MARK + 1]; /* as handed out, by kind */
 	uint64_t skipped_count;                  /* slab events too short or impossible: left out */
-	uint64_t other_lines_count; /* lines of a text that are no events */
+	uint64_t other_lines_count;              /* lines of a text that are no events */
 	uint64_t backwards_count; /* times before those of an earlier event of their CPU: taken as equal */
+	uint64_t throttled_count; /* times that the kernel paused an event for being too frequent */
+	uint64_t forced_count;    /* times that events were handed out before all CPUs' were in, for lack of memory */
 	const struct km_cpu_loss *cpus;
 	size_t cpus_count;
 	const char *first_skipped; /* why the first slab event was left out, with its place; NULL */
@@ -158,6 +163,7 @@ unsigned km_kernel_release(const char *uname);
 
 struct km_reader_ops {
 	const char *name;
+	bool reads_streams; /* from a source that can only be read forward */
 	/* 0: not mine; higher: surer. head holds the source's first bytes, up to KM_READER_HEAD_BYTES. */
 	int (*bid)(const uint8_t *head, size_t bytes);
 	int (*open)(struct km_source *source, const struct km_reader_options *options, struct km_reader **ret_reader,
@@ -172,7 +178,8 @@ struct km_reader_ops {
 	const struct km_event_count *(*event_counts)(struct km_reader *reader, size_t *ret_count);
 	const char *(*comm)(struct km_reader *reader, int32_t pid);
 	struct km_symbols *(*symbols)(struct km_reader *reader, struct km_error *error);
-	int (*site_name)(const struct km_reader *reader, uint64_t call_site, struct km_symbol *ret_symbol); /* may be NULL */
+	int (*site_name)(const struct km_reader *reader, uint64_t call_site,
+			 struct km_symbol *ret_symbol); /* may be NULL */
 };
 
 /* A reader's own struct begins with this. */
@@ -186,5 +193,6 @@ struct km_reader {
 
 extern const struct km_reader_ops km_reader_tracedat;
 extern const struct km_reader_ops km_reader_text;
+extern const struct km_reader_ops km_reader_perf;
 
 #endif

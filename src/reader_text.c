@@ -16,12 +16,12 @@
 #include <string.h>
 
 #include "intern.h"
+#include "lines.h"
 #include "reader.h"
 #include "text_gfp.h"
 #include "text_line.h"
 #include "tuples.h"
 
-#define READ_BYTES    (256U << 10) /* a longer line is passed over */
 #define SURVEY_BYTES  (UINT64_C(1) << 20)
 #define BUFFERS_LIMIT 64U
 #define NAMES_LIMIT   4096U /* kinds of events; the rest is counted as one */
@@ -31,81 +31,11 @@
 /* Call sites that are names: this plus a number. No architecture has kernel text there. */
 #define SITE_BASE UINT64_C(0x5e00000000000000)
 
-/* --- lines --- */
-
-struct lines {
-	struct km_source *source;
-	char *data;
-	size_t start, end; /* what is read and not yet used */
-	uint64_t offset;   /* of what comes next from the source */
-	uint64_t number;   /* of the last line handed out, from 1 */
-	bool is_at_end;
-	bool is_cut; /* the last line has no newline */
-};
-
-enum line_state { LINE_END, LINE_READ, LINE_TOO_LONG };
-
-static void rewind_lines(struct lines *l)
-{
-	l->start = l->end = 0;
-	l->offset = l->number = 0;
-	l->is_at_end = l->is_cut = false;
-}
-
-/* More bytes behind those that are there. */
-static int fill(struct lines *l, struct km_error *error)
-{
-	int64_t n;
-
-	memmove(l->data, l->data + l->start, l->end - l->start);
-	l->end -= l->start;
-	l->start = 0;
-	n = km_source_read_at(l->source, l->offset, l->data + l->end, READ_BYTES - l->end, error);
-	if (n < 0)
-		return (int)n;
-	l->offset += (uint64_t)n;
-	l->end += (size_t)n;
-	l->is_at_end = n == 0;
-	return 0;
-}
-
-/* An enum line_state, or a negative errno. The line is borrowed until the next call. */
-static inline int next_line(struct lines *l, const char **ret_text, size_t *ret_bytes, struct km_error *error)
-{
-	size_t searched = 0;
-	bool too_long = false;
-	int r;
-
-	for (;;) {
-		char *text = l->data + l->start;
-		char *newline = memchr(text + searched, '\n', l->end - l->start - searched);
-
-		if (newline || (l->is_at_end && l->start < l->end)) {
-			l->is_cut = !newline;
-			l->number++;
-			*ret_text = text;
-			*ret_bytes = newline ? (size_t)(newline - text) : l->end - l->start;
-			l->start += *ret_bytes + (newline ? 1 : 0);
-			return too_long ? LINE_TOO_LONG : LINE_READ;
-		}
-		if (l->is_at_end)
-			return too_long ? LINE_TOO_LONG : LINE_END;
-		searched = l->end - l->start;
-		if (searched == READ_BYTES) {
-			too_long = true;
-			l->start = l->end = searched = 0;
-		}
-		r = fill(l, error);
-		if (r < 0)
-			return r;
-	}
-}
-
 /* --- the reader --- */
 
 struct text_reader {
 	struct km_reader base;
-	struct lines lines;
+	struct km_lines lines;
 	const char *marks[2];
 	bool mark_met[2];
 	bool only_counts;
@@ -116,7 +46,7 @@ struct text_reader {
 	struct km_buffer_info *started;
 	size_t started_bytes; /* of its name */
 
-	struct km_intern *sites; /* call sites as they are written */
+	struct km_intern *sites;  /* call sites as they are written */
 	uint64_t *site_addresses; /* of sites, from 1: the address, or SITE_BASE + number */
 	uint32_t site_room;
 
@@ -331,13 +261,13 @@ static inline int slab_event(struct text_reader *r, const struct km_text_line *l
 	*event = (struct km_event){
 		.time = time,
 		.ptr = line->ptr,
-		.call_site = site_address(r, line->site),
+		.call_site = line->site.bytes ? site_address(r, line->site) : 0,
 		.bytes_req = is_alloc ? line->bytes_req : 0,
 		.bytes_alloc = is_alloc ? line->bytes_alloc : 0,
-		.gfp = is_alloc ? km_text_gfp_value(&r->gfp, line->gfp.p, line->gfp.bytes) : 0,
+		.gfp = line->gfp.bytes && is_alloc ? km_text_gfp_value(&r->gfp, line->gfp.p, line->gfp.bytes) : 0,
 		.pid = line->pid,
-		.cache = line->cache.bytes ? km_intern_add(r->base.cache_names, line->cache.p, line->cache.bytes) :
-					     KM_CACHE_NONE,
+		.cache = line->cache.bytes ? km_intern_add(r->base.cache_names, line->cache.p, line->cache.bytes)
+					   : KM_CACHE_NONE,
 		.cpu = (uint16_t)line->cpu,
 		.node = is_alloc ? line->node : KM_NODE_ANY,
 		.kind = (uint8_t)line->slab,
@@ -382,11 +312,10 @@ static __attribute__((noinline)) int lost_event(struct text_reader *r, const str
 		loss->stored_count += line->lost_count;
 	else
 		loss->uncounted_gaps_count++;
-	if (!loss->events_count) {
+	if (!loss->events_count)
 		loss->start_lost = true;
-	} else {
+	else
 		loss->holes_count++;
-	}
 	if (!r->stats.has_events || r->only_counts)
 		return 0;
 	*event = (struct km_event){ .time = r->last_time,
@@ -410,7 +339,8 @@ static void note_header(struct text_reader *r, const struct km_text_line *line)
 
 static bool is_of_buffer(const struct text_reader *r, const struct km_text_line *line)
 {
-	return line->buffer.bytes == r->started_bytes && !memcmp(line->buffer.p, r->started->name, r->started_bytes);
+	return line->buffer.bytes == r->started_bytes &&
+	       (!r->started_bytes || !memcmp(line->buffer.p, r->started->name, r->started_bytes));
 }
 
 static int read_line(struct text_reader *r, const char *text, size_t bytes, struct km_event *event)
@@ -462,12 +392,12 @@ static int text_read(struct km_reader *base, struct km_event *events, size_t cap
 			events[n++] = r->held;
 			continue;
 		}
-		state = next_line(&r->lines, &text, &bytes, error);
+		state = km_lines_next(&r->lines, &text, &bytes, error);
 		if (state < 0)
 			return state;
-		if (state == LINE_END)
+		if (state == KM_LINES_END)
 			break;
-		if (state == LINE_TOO_LONG)
+		if (state == KM_LINES_TOO_LONG)
 			r->stats.other_lines_count++;
 		else
 			n += (size_t)read_line(r, text, bytes, &events[n]);
@@ -481,7 +411,7 @@ static int text_read(struct km_reader *base, struct km_event *events, size_t cap
 
 /* What the text looks like so far. */
 struct survey {
-	bool has_tracer, has_cpus_line, has_perf, has_ns, has_ticks, has_top;
+	bool has_tracer, has_cpus_line, has_cpu, has_perf, has_ns, has_ticks, has_top;
 	bool has_slab, has_long_pointer, has_short_pointer;
 };
 
@@ -502,7 +432,9 @@ static void survey_slab(struct text_reader *r, const struct km_text_line *line, 
 		info->features |= KM_TRACE_FREE_NAMES;
 	if (line->has_node)
 		info->features |= KM_TRACE_NODES;
-	if (!info->has_site_names && km_text_site_parse(line->site.p, line->site.bytes, &site))
+	if (line->gfp.bytes) /* so that the order of the flags is known early */
+		km_text_gfp_value(&r->gfp, line->gfp.p, line->gfp.bytes);
+	if (!info->has_site_names && line->site.bytes && km_text_site_parse(line->site.p, line->site.bytes, &site))
 		info->has_site_names = site.has_symbol;
 }
 
@@ -523,6 +455,7 @@ static void survey_line(struct text_reader *r, const char *text, size_t bytes, s
 	default:
 		break;
 	}
+	survey->has_cpu |= line.has_cpu;
 	survey->has_perf |= line.is_perf;
 	survey->has_ns |= line.has_time && !line.is_ticks;
 	survey->has_ticks |= line.has_time && line.is_ticks;
@@ -553,24 +486,29 @@ static int survey_text(struct text_reader *r, struct km_error *error)
 	size_t bytes;
 	int state;
 
-	while (r->lines.offset - (r->lines.end - r->lines.start) < SURVEY_BYTES) {
-		state = next_line(&r->lines, &text, &bytes, error);
+	/* What goes by in a stream is gone. */
+	if (km_source_is_stream(r->lines.source))
+		r->lines.limit = KM_SOURCE_KEPT_BYTES;
+	while (km_lines_offset(&r->lines) < SURVEY_BYTES) {
+		state = km_lines_next(&r->lines, &text, &bytes, error);
 		if (state < 0)
 			return state;
-		if (state == LINE_END)
+		if (state == KM_LINES_END)
 			break;
-		if (state == LINE_READ)
+		if (state == KM_LINES_READ && !(r->lines.limit && r->lines.is_cut))
 			survey_line(r, text, bytes, &survey);
 	}
+	r->lines.limit = 0;
 	judge_pointers(r);
-	info->format = survey.has_perf	      ? "perf script text" :
-		       survey.has_cpus_line ? "trace-cmd report text" :
-		       survey.has_tracer    ? "tracefs trace text" :
-					      "trace text";
+	info->format = survey.has_perf        ? "perf script text"
+		       : survey.has_cpus_line ? "trace-cmd report text"
+		       : survey.has_tracer    ? "tracefs trace text"
+					      : "trace text";
 	info->word_bytes = survey.has_short_pointer && !survey.has_long_pointer ? 4 : 8;
 	info->page_bytes = 4096; /* text does not tell */
 	info->cpus_count = r->cpus_told ? r->cpus_told : 1;
 	info->keeps_order = true;
+	info->cpus_are_unknown = !survey.has_cpu;
 	if (survey.has_top || !km_intern_count(r->buffer_names))
 		add_buffer(r, "", &survey);
 	for (uint32_t i = 1; i <= km_intern_count(r->buffer_names); i++)
@@ -600,30 +538,28 @@ static void text_close(struct km_reader *base)
 	free(r->losses);
 	free(r->losses_met);
 	free(r->cpu_is_met);
-	free(r->lines.data);
+	km_lines_release(&r->lines);
 	free(r);
 }
 
-/* Lines of text that are trace events, among the first bytes of the source. */
+/* Lines of text that are trace events, or the head of the kernel's own text, among the first bytes of the source. */
 static int text_bid(const uint8_t *head, size_t bytes)
 {
-	static const char tracer[] = "# tracer: ";
 	const char *p = (const char *)head, *end = p + bytes;
-	struct km_text_line line;
 	unsigned events = 0;
-	bool is_slab = false;
+	bool is_slab = false, is_trace = false;
 
-	if (bytes >= sizeof(tracer) - 1 && !memcmp(p, tracer, sizeof(tracer) - 1))
-		return 60;
 	while (p < end && events < 3) {
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
-		enum km_text_kind kind = km_text_line_parse(p, (size_t)((newline ? newline : end) - p), &line);
+		struct km_text_line line;
 
-		is_slab |= kind == KM_TEXT_SLAB && !line.fault;
-		events += kind == KM_TEXT_SLAB || kind == KM_TEXT_EVENT || kind == KM_TEXT_MARK || kind == KM_TEXT_LOST;
+		km_text_line_parse(p, (size_t)((newline ? newline : end) - p), &line);
+		is_slab |= line.kind == KM_TEXT_SLAB && !line.fault;
+		is_trace |= line.kind == KM_TEXT_HEADER && line.has_entries;
+		events += line.kind != KM_TEXT_OTHER && line.kind != KM_TEXT_HEADER;
 		p = newline ? newline + 1 : end;
 	}
-	return events >= 3 ? 50 : is_slab ? 30 : 0;
+	return is_trace ? 60 : events >= 3 ? 50 : is_slab ? 30 : 0;
 }
 
 static int text_open(struct km_source *source, const struct km_reader_options *options, struct km_reader **ret_reader,
@@ -637,8 +573,6 @@ static int text_open(struct km_source *source, const struct km_reader_options *o
 	km_tuples_init(&r->pids, 1, PIDS_LIMIT);
 	memcpy(r->marks, options->marks, sizeof(r->marks));
 	r->only_counts = options->only_counts;
-	r->lines.source = source;
-	r->lines.data = malloc(READ_BYTES);
 	r->base.cache_names = km_intern_new();
 	r->buffer_names = km_intern_new();
 	r->sites = km_intern_new();
@@ -646,8 +580,8 @@ static int text_open(struct km_source *source, const struct km_reader_options *o
 	r->names = km_intern_new();
 	r->losses = calloc(KM_CPU_LIMIT, sizeof(*r->losses));
 	r->cpu_is_met = calloc(KM_CPU_LIMIT, sizeof(*r->cpu_is_met));
-	if (!r->lines.data || !r->base.cache_names || !r->buffer_names || !r->sites || !r->comms || !r->names ||
-	    !r->losses || !r->cpu_is_met || km_text_gfp_init(&r->gfp, &r->base.gfp)) {
+	if (km_lines_init(&r->lines, source) || !r->base.cache_names || !r->buffer_names || !r->sites || !r->comms ||
+	    !r->names || !r->losses || !r->cpu_is_met || km_text_gfp_init(&r->gfp, &r->base.gfp)) {
 		km_error_set(error, result, "out of memory");
 		goto fail;
 	}
@@ -670,7 +604,7 @@ static int prepare(struct text_reader *r, size_t index, struct km_error *error)
 	if (index >= r->buffers_count)
 		return km_error_set(error, -EINVAL, "%s: there is no buffer %zu", km_source_name(r->lines.source),
 				    index);
-	rewind_lines(&r->lines);
+	km_lines_rewind(&r->lines);
 	r->started = &r->buffers[index];
 	r->started_bytes = strlen(r->started->name);
 	memset(r->cpu_is_met, 0, KM_CPU_LIMIT);
@@ -693,11 +627,12 @@ static int text_start(struct km_reader *base, size_t index, struct km_error *err
 	if (result)
 		return result;
 	if (r->withheld_count && !r->pointers_count && !r->only_counts)
-		return km_error_set(error, -ENOTSUP,
-				    "%s: every pointer is \"(____ptrval____)\", so no free can be paired with its "
-				    "allocation; print real ones (echo 0 > /sys/kernel/tracing/options/hash-ptr, or boot "
-				    "with no_hash_pointers), or better record a trace.dat: trace-cmd record -e kmem",
-				    km_source_name(r->lines.source));
+		return km_error_set(
+			error, -ENOTSUP,
+			"%s: every pointer is \"(____ptrval____)\", so no free can be paired with its "
+			"allocation; print real ones (echo 0 > /sys/kernel/tracing/options/hash-ptr, or boot "
+			"with no_hash_pointers), or better record a trace.dat: trace-cmd record -e kmem",
+			km_source_name(r->lines.source));
 	r->pointers_count = r->odd_pointers_count = r->withheld_count = 0;
 	return 0;
 }
@@ -711,13 +646,16 @@ static int text_time_range(struct km_reader *base, size_t index, uint64_t *ret_f
 	struct km_event event;
 	const char *text;
 	size_t bytes;
-	int state = prepare(r, index, error);
+	int state;
 
+	if (km_source_is_stream(r->lines.source))
+		return km_source_refuse_stream(r->lines.source, error);
+	state = prepare(r, index, error);
 	if (state)
 		return state;
 	r->only_counts = true;
-	while ((state = next_line(&r->lines, &text, &bytes, error)) > 0) {
-		if (state == LINE_READ)
+	while ((state = km_lines_next(&r->lines, &text, &bytes, error)) > 0) {
+		if (state == KM_LINES_READ)
 			read_line(r, text, bytes, &event);
 	}
 	r->only_counts = only_counts;
@@ -800,9 +738,9 @@ static const char *text_comm(struct km_reader *base, int32_t pid)
 	if (pid == 0)
 		return "<idle>";
 	number = km_tuples_find(&r->pids, &key);
-	return number != KM_TUPLES_NONE && number < r->pid_room && r->pid_comms[number] ?
-		       km_intern_get(r->comms, r->pid_comms[number]) :
-		       "<...>";
+	return number != KM_TUPLES_NONE && number < r->pid_room && r->pid_comms[number]
+		       ? km_intern_get(r->comms, r->pid_comms[number])
+		       : "<...>";
 }
 
 static int text_site_name(const struct km_reader *base, uint64_t call_site, struct km_symbol *ret_symbol)
@@ -838,6 +776,7 @@ static struct km_symbols *text_symbols(struct km_reader *base, struct km_error *
 
 const struct km_reader_ops km_reader_text = {
 	.name = "text",
+	.reads_streams = true,
 	.bid = text_bid,
 	.open = text_open,
 	.close = text_close,

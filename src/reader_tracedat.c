@@ -701,6 +701,8 @@ static const struct km_buffer_stats *tracedat_stats(struct km_reader *base)
 		r->losses[r->stream_cpus[i]] = counts->loss;
 		add_counts(&r->stats, counts);
 	}
+	/* As handed out: each CPU found its own first ones. */
+	r->stats.slab_counts[KM_EVENT_MARK] = (uint64_t)r->mark_is_met[0] + r->mark_is_met[1];
 	return &r->stats;
 }
 

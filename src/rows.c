@@ -43,7 +43,7 @@ static void get_module(const struct row_view *v, struct km_cell *c)
 static void get_address(const struct row_view *v, struct km_cell *c)
 {
 	c->number = km_aggregate_site(v->analysis->aggregate, v->index);
-	c->is_null = c->number == KM_SITE_OTHERS;
+	c->is_null = c->number == KM_SITE_OTHERS || v->site.is_made_up;
 }
 
 static void get_caches(const struct row_view *v, struct km_cell *c)
@@ -446,7 +446,7 @@ static int load_row(struct row_view *view, bool lifetimes, struct km_error *erro
 		uint64_t site = km_aggregate_site(a, view->index);
 
 		if (site == KM_SITE_OTHERS)
-			view->site = (struct km_site_name){ "(other sites)", "(other sites)", "" };
+			view->site = (struct km_site_name){ "(other sites)", "(other sites)", "", false };
 		else
 			view->site = km_naming_site(view->analysis->naming, site);
 		view->caches_count = km_aggregate_site_caches(a, view->index, view->caches, SITE_CACHES_LIMIT);
@@ -530,9 +530,8 @@ static int compare_cells(enum km_type type, const struct km_cell *a, const struc
 		return (a->is_null == b->is_null) ? 0 : a->is_null ? -1 : 1;
 	switch (type) {
 	case KM_TYPE_STRING:
+	case KM_TYPE_LIST: /* its first item: sort_rows() has put it there */
 		return strcmp(a->text, b->text);
-	case KM_TYPE_LIST:
-		return strcmp(a->list.count ? a->list.items[0] : "", b->list.count ? b->list.items[0] : "");
 	case KM_TYPE_INTEGER:
 		return a->integer < b->integer ? -1 : a->integer > b->integer;
 	case KM_TYPE_RATIO:
@@ -630,9 +629,13 @@ static int sort_rows(struct km_rows *rows, const struct km_sort *sort, struct km
 		items[rows->total].index = (uint32_t)i;
 		for (unsigned k = 0; k < sorter.count; k++)
 			fill_cell(rows, &view, sorter.keys[k].column, &items[rows->total].cells[k]);
-		for (unsigned k = 0; k < sorter.count; k++) { /* the view's own list goes away */
-			if (rows->columns[sorter.keys[k].column].type == KM_TYPE_LIST)
-				items[rows->total].cells[k].is_null = true;
+		for (unsigned k = 0; k < sorter.count; k++) { /* the view's own list goes away, its names stay */
+			struct km_cell *cell = &items[rows->total].cells[k];
+
+			if (rows->columns[sorter.keys[k].column].type != KM_TYPE_LIST)
+				continue;
+			cell->is_null = !cell->list.count;
+			cell->text = cell->list.count ? cell->list.items[0] : NULL;
 		}
 		rows->total++;
 	}

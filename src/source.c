@@ -18,6 +18,12 @@ struct km_source {
 	const unsigned char *data; /* memory; NULL for a file */
 	int fd;                    /* -1 for memory */
 	int owns_fd;               /* standard input stays open */
+	bool is_stream;
+	mode_t mode;
+	unsigned char *kept; /* of a stream: its first bytes */
+	size_t kept_count;
+	uint64_t position; /* of a stream: how many bytes were read from it */
+	bool is_over;
 };
 
 static struct km_source *new_source(const char *name)
@@ -58,16 +64,46 @@ static int measure(struct km_source *source, struct km_error *error)
 		source->bytes = (uint64_t)end;
 		return 0;
 	}
-	return km_error_set(error, -ESPIPE, "%s: %s is %s and can not be read out of order; record into a file first",
-			    source->name, what,
-			    S_ISFIFO(status.st_mode)   ? "a pipe"
-			    : S_ISSOCK(status.st_mode) ? "a socket"
-						       : "a device");
+	source->mode = status.st_mode;
+	return km_source_refuse_stream(source, error);
 }
 
-int km_source_open_file(const char *path, struct km_source **ret_source, struct km_error *error)
+int km_source_refuse_stream(const struct km_source *source, struct km_error *error)
+{
+	return km_error_set(error, -ESPIPE, "%s: %s is %s and can not be read out of order; record into a file first",
+			    source->name, source->owns_fd ? "it" : "standard input",
+			    S_ISFIFO(source->mode)   ? "a pipe"
+			    : S_ISSOCK(source->mode) ? "a socket"
+						     : "a device");
+}
+
+/* measure() refused it for being no file: go on with it as a stream. */
+static int make_stream(struct km_source *source, const char *path, struct km_error *error)
+{
+	if (source->owns_fd) {
+		/* Once more, to wait until someone writes: without a writer a read would find the end. */
+		int fd;
+
+		do
+			fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		while (fd < 0 && errno == EINTR);
+		if (fd < 0)
+			return km_error_set(error, -errno, "%s: %s", path, strerror(errno));
+		close(source->fd);
+		source->fd = fd;
+	}
+	source->kept = malloc(KM_SOURCE_KEPT_BYTES);
+	if (!source->kept)
+		return km_error_set(error, -ENOMEM, "%s: out of memory", path);
+	source->is_stream = true;
+	source->bytes = UINT64_MAX;
+	return 0;
+}
+
+static int open_path(const char *path, bool may_stream, struct km_source **ret_source, struct km_error *error)
 {
 	struct km_source *source = new_source(path);
+	struct km_error refusal = { 0 };
 	int code;
 
 	if (!source)
@@ -85,7 +121,11 @@ int km_source_open_file(const char *path, struct km_source **ret_source, struct 
 		}
 		source->owns_fd = 1;
 	}
-	code = measure(source, error);
+	code = measure(source, &refusal);
+	if (code == -ESPIPE && may_stream && (S_ISFIFO(source->mode) || S_ISSOCK(source->mode)))
+		code = make_stream(source, path, error);
+	else if (code < 0)
+		km_error_set(error, code, "%s", refusal.text);
 	if (code < 0)
 		goto failed;
 	*ret_source = source;
@@ -94,6 +134,16 @@ int km_source_open_file(const char *path, struct km_source **ret_source, struct 
 failed:
 	km_source_close(source);
 	return code;
+}
+
+int km_source_open_file(const char *path, struct km_source **ret_source, struct km_error *error)
+{
+	return open_path(path, false, ret_source, error);
+}
+
+int km_source_open(const char *path, struct km_source **ret_source, struct km_error *error)
+{
+	return open_path(path, true, ret_source, error);
 }
 
 struct km_source *km_source_new_memory(const char *name, const void *data, size_t bytes)
@@ -113,6 +163,7 @@ void km_source_close(struct km_source *source)
 		return;
 	if (source->owns_fd)
 		close(source->fd);
+	free(source->kept);
 	free(source->name);
 	free(source);
 }
@@ -125,6 +176,68 @@ const char *km_source_name(const struct km_source *source)
 uint64_t km_source_bytes(const struct km_source *source)
 {
 	return source->bytes;
+}
+
+bool km_source_is_stream(const struct km_source *source)
+{
+	return source->is_stream;
+}
+
+/* Read on until `least` bytes are there or the end. */
+static int64_t read_on(struct km_source *source, unsigned char *buffer, size_t bytes, size_t least,
+		       struct km_error *error)
+{
+	size_t done = 0;
+
+	while (done < least && !source->is_over) {
+		size_t ask = bytes - done < READ_BYTES ? bytes - done : READ_BYTES;
+		ssize_t got = read(source->fd, buffer + done, ask);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return km_error_set(error, -errno, "%s: reading at offset %" PRIu64 ": %s", source->name,
+					    source->position, strerror(errno));
+		if (!got)
+			source->is_over = true;
+		done += (size_t)got;
+		source->position += (uint64_t)got;
+	}
+	return (int64_t)done;
+}
+
+/* The first bytes go through `kept`, the others straight to the caller. */
+static int64_t read_stream(struct km_source *source, uint64_t offset, unsigned char *buffer, size_t bytes, size_t least,
+			   struct km_error *error)
+{
+	size_t done = 0;
+	int64_t n;
+
+	if (offset < KM_SOURCE_KEPT_BYTES) {
+		size_t end = bytes < KM_SOURCE_KEPT_BYTES - offset ? (size_t)offset + bytes : KM_SOURCE_KEPT_BYTES;
+		size_t need = least < end - offset ? (size_t)offset + least : end;
+
+		if (need > source->kept_count) {
+			n = read_on(source, source->kept + source->kept_count,
+				    KM_SOURCE_KEPT_BYTES - source->kept_count, need - source->kept_count, error);
+			if (n < 0)
+				return n;
+			source->kept_count += (size_t)n;
+		}
+		if (end > source->kept_count)
+			end = source->kept_count;
+		if (end <= offset)
+			return 0;
+		done = end - (size_t)offset;
+		memcpy(buffer, source->kept + offset, done);
+		if (end < KM_SOURCE_KEPT_BYTES || done >= least)
+			return (int64_t)done;
+		offset = end;
+	}
+	if (offset != source->position)
+		return km_source_refuse_stream(source, error);
+	n = read_on(source, buffer + done, bytes - done, least - done, error);
+	return n < 0 ? n : (int64_t)done + n;
 }
 
 /* A file that shrank since it was opened just ends early. */
@@ -149,8 +262,18 @@ static int64_t read_file(struct km_source *source, uint64_t offset, unsigned cha
 	return (int64_t)done;
 }
 
+int64_t km_source_read_some(struct km_source *source, uint64_t offset, void *buffer, size_t bytes, size_t least,
+			    struct km_error *error)
+{
+	if (source->is_stream)
+		return read_stream(source, offset, buffer, bytes, least, error);
+	return km_source_read_at(source, offset, buffer, bytes, error);
+}
+
 int64_t km_source_read_at(struct km_source *source, uint64_t offset, void *buffer, size_t bytes, struct km_error *error)
 {
+	if (source->is_stream)
+		return read_stream(source, offset, buffer, bytes, bytes, error);
 	if (offset >= source->bytes)
 		return 0;
 	if (bytes > source->bytes - offset)

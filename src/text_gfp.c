@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Bits are given in the order in which names are met, but the table is kept
- * in the order in which the texts have them, which is the kernel's: a name
- * stands behind the one it was met behind.
+ * in the order in which the texts have them, which is the kernel's: it is
+ * not known beforehand and differs between versions.
  */
 #include "text_gfp.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BITS      32U
+#define BITS      KM_TEXT_GFP_BITS
 #define LAST_NAME "(more)" /* what finds no bit any more */
 
 int km_text_gfp_init(struct km_text_gfp *gfp, struct km_gfp *table)
@@ -51,30 +51,48 @@ static size_t find(const struct km_gfp *table, const char *name, size_t bytes)
 	return table->count;
 }
 
-/* Moves entry `from` to `to`, those between by one. */
-static void move(struct km_gfp *table, size_t from, size_t to)
+/*
+ * Bring the table into an order that every text met agrees with: of the
+ * names with nothing left before them, the one met first.
+ */
+static void sort_table(struct km_text_gfp *gfp)
 {
-	__typeof__(table->flags[0]) entry = table->flags[from];
+	struct km_gfp *table = gfp->table;
+	struct km_gfp sorted = *table;
+	uint32_t left = 0;
 
-	if (from < to)
-		memmove(&table->flags[from], &table->flags[from + 1], (to - from) * sizeof(entry));
-	else
-		memmove(&table->flags[to + 1], &table->flags[to], (from - to) * sizeof(entry));
-	table->flags[to] = entry;
+	for (size_t i = 0; i < table->count; i++)
+		left |= table->flags[i].mask;
+	for (size_t n = 0; n < table->count; n++) {
+		size_t best = table->count;
+
+		for (size_t i = 0; i < table->count; i++) {
+			uint32_t mask = table->flags[i].mask;
+			bool is_free = mask & left && !(gfp->before[__builtin_ctz(mask)] & left & ~mask);
+
+			if (is_free && (best == table->count || mask < table->flags[best].mask))
+				best = i;
+		}
+		/* Texts that contradict each other are not the kernel's; any order will do. */
+		for (size_t i = 0; i < table->count && best == table->count; i++) {
+			if (table->flags[i].mask & left)
+				best = i;
+		}
+		sorted.flags[n] = table->flags[best];
+		left &= ~table->flags[best].mask;
+	}
+	memcpy(table->flags, sorted.flags, sizeof(sorted.flags));
 }
 
-/*
- * The mask of a name; *at is the place behind the name before it in the text,
- * and becomes the place behind this one.
- */
-static uint32_t add_name(struct km_gfp *table, const char *name, size_t bytes, size_t *at)
+/* The mask of a name; a new one if there is room. */
+static uint32_t add_name(struct km_gfp *table, const char *name, size_t bytes)
 {
 	size_t i;
 
 	if (bytes >= KM_GFP_NAME_BYTES)
 		bytes = KM_GFP_NAME_BYTES - 1;
 	i = find(table, name, bytes);
-	if (i == table->count && table->count >= BITS - 1) {
+	if (i == table->count && table->count >= BITS - 1U) {
 		name = LAST_NAME;
 		bytes = sizeof(LAST_NAME) - 1;
 		i = find(table, name, bytes);
@@ -85,16 +103,7 @@ static uint32_t add_name(struct km_gfp *table, const char *name, size_t bytes, s
 		table->flags[i].name[bytes] = '\0';
 		table->count++;
 		note_meaning(table, table->flags[i].name, table->flags[i].mask);
-		/* Numbers, which are what is left over, stay last. */
-		if (*at < i && name[0] != '0') {
-			move(table, i, *at);
-			i = *at;
-		}
-	} else if (i < *at) {
-		move(table, i, *at - 1);
-		i = *at - 1;
 	}
-	*at = i + 1;
 	return table->flags[i].mask;
 }
 
@@ -102,16 +111,20 @@ static uint32_t read_names(struct km_text_gfp *gfp, const char *text, size_t byt
 {
 	const char *end = text + bytes;
 	uint32_t value = 0;
-	size_t at = 0;
 
 	while (text < end) {
 		const char *bar = memchr(text, '|', (size_t)(end - text));
 		size_t length = (size_t)((bar ? bar : end) - text);
 
-		if (length)
-			value |= add_name(gfp->table, text, length, &at);
+		if (length) {
+			uint32_t mask = add_name(gfp->table, text, length);
+
+			gfp->before[__builtin_ctz(mask)] |= value & ~mask;
+			value |= mask;
+		}
 		text += length + 1;
 	}
+	sort_table(gfp);
 	return value;
 }
 

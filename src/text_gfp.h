@@ -14,11 +14,14 @@
 #include "gfp.h"
 #include "intern.h"
 
+#define KM_TEXT_GFP_BITS 32
+
 struct km_text_gfp {
 	struct km_gfp *table;    /* borrowed: filled as names are met */
 	struct km_intern *texts; /* owned: what was met, whole */
 	uint32_t *values;        /* owned: of texts, from 1 */
 	uint32_t values_room;
+	uint32_t before[KM_TEXT_GFP_BITS]; /* of a bit: those that were met before it in a text */
 	bool is_raw; /* the first was a number: numbers are the kernel's bits, and names are not known */
 };
 

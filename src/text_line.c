@@ -154,13 +154,18 @@ static unsigned read_address(struct km_text_slice value, uint64_t *ret_address)
 {
 	struct span s = { value.p, value.p + value.bytes };
 	unsigned digits;
+	uint64_t address;
 
 	take_0x(&s);
-	digits = take_hex(&s, ret_address);
-	if (digits)
-		return is_ended(&s) ? digits : 0;
-	s.p = value.p;
-	return take_decimal(&s, ret_address) && is_ended(&s) ? 16 : 0;
+	digits = take_hex(&s, &address);
+	if (!digits || !is_ended(&s)) {
+		s.p = value.p;
+		digits = 16;
+		if (value.bytes <= 16 || !take_decimal(&s, &address) || !is_ended(&s))
+			return 0;
+	}
+	*ret_address = address;
+	return digits;
 }
 
 /* "12.345678" and "12.345678901" in ns, "12345" in ticks. [start, end) is all of it. */
@@ -276,7 +281,27 @@ static bool take_cpu(const char *start, const char **end, struct km_text_line *l
 	if (p == start || p[-1] != '[' || !take_decimal(&s, &cpu) || cpu >= KM_CPU_LIMIT)
 		return false;
 	line->cpu = (unsigned)cpu;
+	line->has_cpu = true;
 	*end = p - 1;
+	return true;
+}
+
+/* `1d..3` at the end of [start, *end), CPU and flags in the latency format: taken off. */
+static bool take_cpu_and_flags(const char *start, const char **end, struct km_text_line *line)
+{
+	const char *p = *end;
+	struct span s = { .end = *end };
+	uint64_t cpu;
+
+	while (p > start && !is_blank(p[-1]) && *end - p < 2 * FLAGS_BYTES)
+		p--;
+	s.p = p;
+	if (p == start || !is_blank(p[-1]) || !take_decimal(&s, &cpu) || cpu >= KM_CPU_LIMIT || s.end - s.p < 3 ||
+	    !memchr(".dDbX", *s.p, 5))
+		return false;
+	line->cpu = (unsigned)cpu;
+	line->has_cpu = true;
+	*end = p;
 	return true;
 }
 
@@ -286,6 +311,7 @@ static bool read_context(const char *start, const char *end, struct km_text_line
 	const char *flags;
 
 	line->cpu = 0;
+	line->has_cpu = false;
 	line->pid = KM_TEXT_PID_NONE;
 	end = trim_right(start, end);
 	if (take_cpu(start, &end, line)) {
@@ -298,6 +324,10 @@ static bool read_context(const char *start, const char *end, struct km_text_line
 	flags = trim_right(start, flags);
 	if (take_cpu(start, &flags, line)) {
 		read_task(start, flags, line);
+		return true;
+	}
+	if (take_cpu_and_flags(start, &end, line)) {
+		read_task(start, end, line);
 		return true;
 	}
 	read_task(start, end, line);
@@ -523,14 +553,9 @@ static void read_bare_context(const char *start, const char *end, struct km_text
 			return;
 		line->has_time = true;
 		line->time = value * 1000;
-		p = end = trim_right(start, end);
-		while (p > start && !is_blank(p[-1]))
-			p--;
-		s = (struct span){ p, end };
-		if (!take_decimal(&s, &value) || value >= KM_CPU_LIMIT)
-			return;
-		line->cpu = (unsigned)value;
-		read_task(start, p, line);
+		end = trim_right(start, end);
+		if (take_cpu_and_flags(start, &end, line))
+			read_task(start, end, line);
 		return;
 	}
 	while (end > start && end[-1] == ']') {
@@ -547,8 +572,10 @@ static void read_bare_context(const char *start, const char *end, struct km_text
 				return;
 			if (is_task && value <= INT32_MAX)
 				line->pid = (int32_t)value;
-			else if (!is_task && value < KM_CPU_LIMIT)
+			if (!is_task && value < KM_CPU_LIMIT) {
 				line->cpu = (unsigned)value;
+				line->has_cpu = true;
+			}
 		} else if (!memchr(s.p, '.', (size_t)(s.end - s.p)) || !read_time(s.p, s.end, line)) {
 			line->has_time = false;
 			return;
@@ -582,6 +609,7 @@ static enum km_text_kind scan_bare(struct span s, struct km_text_line *line)
 		return KM_TEXT_OTHER;
 	line->pid = KM_TEXT_PID_NONE;
 	line->cpu = 0;
+	line->has_cpu = false;
 	line->time = 0;
 	line->has_time = line->is_ticks = false;
 	line->payload = (struct km_text_slice){ key, (size_t)(s.end - key) };
@@ -598,6 +626,7 @@ static enum km_text_kind scan_lost(struct span s, struct km_text_line *line)
 	if (!take(&s, "CPU:") || !take_decimal(&s, &cpu) || cpu >= KM_CPU_LIMIT)
 		return KM_TEXT_OTHER;
 	line->cpu = (unsigned)cpu;
+	line->has_cpu = true;
 	s.p = skip_blanks(s.p, s.end);
 	if (!take(&s, "["))
 		return KM_TEXT_OTHER;
@@ -634,6 +663,7 @@ static enum km_text_kind scan_header(struct span s, struct km_text_line *line)
 		if (!take_decimal(&rest, &cpu) || cpu >= KM_CPU_LIMIT || !take(&rest, " buffer started"))
 			return KM_TEXT_OTHER;
 		line->cpu = (unsigned)cpu;
+		line->has_cpu = true;
 		line->starts_cpu = true;
 		return KM_TEXT_HEADER;
 	}
@@ -664,8 +694,8 @@ enum km_text_kind km_text_line_parse(const char *text, size_t bytes, struct km_t
 
 		while (time > s.p && (is_digit(time[-1]) || time[-1] == '.'))
 			time--;
-		if (time == colon || (time > s.p && !is_blank(time[-1])) || colon + 1 == s.end || !is_blank(colon[1]) ||
-		    !read_time(time, colon, line))
+		if (time == colon || (time > s.p && !is_blank(time[-1]) && time[-1] != ']') || colon + 1 == s.end ||
+		    !is_blank(colon[1]) || !read_time(time, colon, line))
 			continue;
 		has_cpu = read_context(s.p, time, line);
 		kind = read_event((struct span){ colon + 1, s.end }, line);

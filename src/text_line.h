@@ -39,11 +39,12 @@ enum km_text_pointer {
 struct km_text_line {
 	enum km_text_kind kind;
 	bool has_time;
-	bool is_ticks;             /* the time is a plain integer, else it is in ns */
-	bool is_perf;              /* spelled as perf does: system:event, `comm pid` */
-	enum km_event_kind slab;   /* of a slab event */
-	uint64_t time;             /* 0 where there is none */
-	unsigned cpu;              /* 0 where there is none */
+	bool is_ticks;           /* the time is a plain integer, else it is in ns */
+	bool is_perf;            /* spelled as perf does: system:event, `comm pid` */
+	enum km_event_kind slab; /* of a slab event */
+	uint64_t time;           /* 0 where there is none */
+	unsigned cpu;            /* 0 where there is none */
+	bool has_cpu;
 	int32_t pid;               /* KM_TEXT_PID_NONE where there is none */
 	struct km_text_slice comm; /* empty where it is not known */
 	/* The instance, which trace-cmd puts before the task when it reports several; else empty. */

@@ -404,7 +404,7 @@ START_TEST(abbreviations)
 	ck_assert_str_eq(l.options.output, "x");
 	release(&l);
 	expect_refused(COMMAND_REPORT, "--min=5", "--min: could be any of --min-age, --min-size");
-	expect_refused(COMMAND_REPORT, "--o x", "--o: could be any of --objects, --output");
+	expect_refused(COMMAND_REPORT, "--o x", "--o: could be any of --objects, --on-loss, --output");
 }
 END_TEST
 
