@@ -413,14 +413,63 @@ static void note_pending(struct km_aggregate *a, const struct km_event *e, uint3
 	struct pending *pending = &a->pending[e->cpu];
 	struct key *k = &a->keys[key];
 
-	pending->key = key;
-	pending->time = e->time;
-	pending->ptr = e->ptr;
+	touch(a, k);
 	pending->stamp = a->stamp;
+	pending->peak_stamp = a->peak_stamp;
+	pending->at_peak_bytes = k->sums.at_peak_bytes;
+	pending->at_peak_count = k->sums.at_peak_count;
 	pending->site = a->site_levels[k->site];
 	pending->cache = a->cache_levels[k->root];
 	pending->group = k->group ? a->group_levels[k->group] : (struct km_level){ 0 };
 	pending->total = a->total;
+}
+
+/* The total's peak was that of an object which is not selected: back to the one before, if it falls so low. */
+static void undo_total(struct km_aggregate *a, struct key *from, const struct pending *pending, uint64_t bytes)
+{
+	bool is_new_peak = a->peak_stamp > pending->stamp;
+
+	level_undo(&a->total, &pending->total, bytes);
+	if (!is_new_peak || a->total.peak_live_bytes > pending->total.peak_live_bytes)
+		return;
+	/* What was not touched since still holds what it held then; `from` was noted. */
+	a->peak_stamp = pending->peak_stamp;
+	from->sums.at_peak_bytes = pending->at_peak_bytes;
+	from->sums.at_peak_count = pending->at_peak_count;
+}
+
+/* An object that is not the first's but the second's. NULL: the filter leaves the second out. */
+static void give_over(struct km_aggregate *a, struct key *from, struct key *to, const struct km_object *object,
+		      const struct pending *pending)
+{
+	uint64_t bytes = object->bytes_alloc, req = object->bytes_req, was_at_peak = a->peak_stamp > pending->stamp;
+
+	from->sums.live_count--;
+	from->sums.live_bytes -= bytes;
+	from->sums.live_requested_bytes -= req;
+	from->sums.at_peak_count -= was_at_peak;
+	from->sums.at_peak_bytes -= was_at_peak * bytes;
+	if (to) {
+		to->sums.live_count++;
+		to->sums.live_bytes += bytes;
+		to->sums.live_requested_bytes += req;
+		to->sums.at_peak_count += was_at_peak;
+		to->sums.at_peak_bytes += was_at_peak * bytes;
+	}
+	if (!to || from->site != to->site)
+		level_undo(&a->site_levels[from->site], &pending->site, bytes);
+	if (to && from->site != to->site)
+		level_add(&a->site_levels[to->site], bytes, object->time);
+	if (!to || from->root != to->root)
+		level_undo(&a->cache_levels[from->root], &pending->cache, bytes);
+	if (to && from->root != to->root)
+		level_add(&a->cache_levels[to->root], bytes, object->time);
+	if (from->group && (!to || from->group != to->group))
+		level_undo(&a->group_levels[from->group], &pending->group, bytes);
+	if (to && to->group && from->group != to->group)
+		level_add(&a->group_levels[to->group], bytes, object->time);
+	if (!to)
+		undo_total(a, from, pending, bytes);
 }
 
 /* One allocation was told twice: it is the second's, from the first's time on. */
@@ -428,63 +477,26 @@ static __attribute__((noinline, cold)) void account_doubled(struct km_aggregate 
 							    uint32_t key, const struct km_outcome *outcome)
 {
 	const struct km_object *object = &outcome->object;
-	const struct pending *pending = &a->pending[e->cpu];
-	bool is_noted = pending->key == object->key && pending->time == object->time && pending->ptr == object->ptr;
-	bool was_at_peak = is_noted && a->peak_stamp > pending->stamp;
 	struct key *from = object->key ? &a->keys[object->key] : NULL;
 	struct key *to = key ? &a->keys[key] : NULL;
 	uint64_t bytes = object->bytes_alloc, req = object->bytes_req;
 
-	if (from)
-		touch(a, from);
-	if (to)
-		touch(a, to);
 	if (from) {
+		touch(a, from);
 		from->sums.doubled_count++;
 		sums_track(&from->sums, req, bytes, outcome->first_overflowed, -1);
 	}
 	if (to) {
+		touch(a, to);
 		to->sums.allocs_count++;
 		sums_track(&to->sums, req, bytes, outcome->first_overflowed, 1);
 	}
 	if (outcome->first_overflowed || from == to)
 		return;
-	if (from) {
-		from->sums.live_count--;
-		from->sums.live_bytes -= bytes;
-		from->sums.live_requested_bytes -= req;
-		if (was_at_peak) {
-			from->sums.at_peak_count--;
-			from->sums.at_peak_bytes -= bytes;
-		}
-	}
-	if (to) {
-		to->sums.live_count++;
-		to->sums.live_bytes += bytes;
-		to->sums.live_requested_bytes += req;
-		if (was_at_peak && from) {
-			to->sums.at_peak_count++;
-			to->sums.at_peak_bytes += bytes;
-		}
-	}
-	if (from && (!to || from->site != to->site))
-		level_undo(&a->site_levels[from->site], is_noted ? &pending->site : &a->site_levels[from->site], bytes);
-	if (to && (!from || from->site != to->site))
-		level_add(&a->site_levels[to->site], bytes, object->time);
-	if (from && (!to || from->root != to->root))
-		level_undo(&a->cache_levels[from->root], is_noted ? &pending->cache : &a->cache_levels[from->root],
-			   bytes);
-	if (to && (!from || from->root != to->root))
-		level_add(&a->cache_levels[to->root], bytes, object->time);
-	if (from && from->group && (!to || from->group != to->group))
-		level_undo(&a->group_levels[from->group], is_noted ? &pending->group : &a->group_levels[from->group],
-			   bytes);
-	if (to && to->group && (!from || from->group != to->group))
-		level_add(&a->group_levels[to->group], bytes, object->time);
-	if (from && !to)
-		level_undo(&a->total, is_noted ? &pending->total : &a->total, bytes);
-	if (to && !from)
-		level_add(&a->total, bytes, object->time);
+	if (from) /* noted by its CPU, which has told nothing else since */
+		give_over(a, from, to, object, &a->pending[e->cpu]);
+	else
+		live_add(a, to, req, bytes, object->time); /* the filter left out the first */
 }
 
 static struct km_freer *freer_of(struct km_aggregate *a, uint64_t call_site)

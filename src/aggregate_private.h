@@ -44,9 +44,8 @@ struct freer_slot {
 
 /* Peaks before a kmalloc that may turn out to be the first of a pair. */
 struct pending {
-	uint32_t key; /* 0: none */
-	uint64_t time, ptr;
-	uint64_t stamp;
+	uint64_t stamp, peak_stamp;
+	uint64_t at_peak_count, at_peak_bytes; /* the key's, at the peak before it */
 	struct km_level site, cache, group, total;
 };
 

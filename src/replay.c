@@ -322,6 +322,10 @@ static __attribute__((noinline, cold)) void lose(struct km_replay *replay, const
 	if (!replay->resets_on_loss)
 		return;
 	outcome->kind = KM_OUTCOME_RESET;
+	for (uint64_t i = 0; i < replay->table.slots_count; i++) {
+		if (replay->table.slots[i].ptr)
+			mark_seen(replay, replay->table.slots[i].ptr);
+	}
 	km_replay_hash_clear(&replay->table);
 	for (unsigned cpu = 0; cpu < replay->cpu_limit; cpu++)
 		forget_last(replay, &replay->last[cpu]);

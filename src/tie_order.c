@@ -14,7 +14,9 @@ struct address {
 	uint16_t cpu; /* the first CPU that has it */
 	bool shared;  /* another CPU has it too */
 	bool has_free;
-	bool live; /* as the simulation goes on */
+	/* As the simulation goes on: */
+	bool live;
+	bool in_table; /* live, and it takes a slot: what lives from before the trace does not */
 };
 
 /* One CPU's events: [at, end) are still to be taken. */
@@ -94,7 +96,8 @@ static void note_addresses(struct km_tie_order *order, const struct km_replay *r
 		if (!address->ptr) {
 			address->ptr = events[i].ptr;
 			address->cpu = events[i].cpu;
-			address->live = km_replay_hash_find(km_replay_table(replay), events[i].ptr) != NULL;
+			address->in_table = km_replay_hash_find(km_replay_table(replay), events[i].ptr) != NULL;
+			address->live = address->in_table;
 		}
 		address->shared |= address->cpu != events[i].cpu;
 		address->has_free |= km_event_is_free(&events[i]);
@@ -126,10 +129,10 @@ static void simulate(struct km_tie_order *order, const struct km_event *event, u
 		return;
 	address = find(order, event->ptr);
 	if (km_event_is_free(event)) {
-		*room += address->live;
-		address->live = false;
-	} else if (!address->live && *room) {
-		address->live = true;
+		*room += address->in_table;
+		address->live = address->in_table = false;
+	} else if (!address->in_table && *room) {
+		address->live = address->in_table = true;
 		--*room;
 	}
 }

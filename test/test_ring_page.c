@@ -418,7 +418,7 @@ START_TEST(kbuffer_on_fixtures)
 {
 	char *path = km_fixture_path(KM_TEST_DIR, "");
 	struct dirent *entry;
-	unsigned files = 0;
+	unsigned files = 0, records = 0;
 	DIR *dir = opendir(path);
 
 	ck_assert_ptr_nonnull(dir);
@@ -435,7 +435,8 @@ START_TEST(kbuffer_on_fixtures)
 		if (bytes > 10 && km_tracedat_probe(data, bytes)) {
 			unsigned count = compare_file(data, bytes);
 
-			ck_assert_msg(count > 300, "%s: only %u records", entry->d_name, count);
+			ck_assert_msg(count > 0, "%s: no records", entry->d_name);
+			records += count;
 			files++;
 		}
 		free(data);
@@ -443,6 +444,7 @@ START_TEST(kbuffer_on_fixtures)
 	}
 	closedir(dir);
 	ck_assert_uint_ge(files, 10);
+	ck_assert_uint_gt(records, 100000);
 }
 END_TEST
 
