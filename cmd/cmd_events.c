@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "command.h"
 
@@ -93,6 +94,17 @@ struct job {
 	char gfp[512];
 };
 
+size_t command_events_describe(struct km_column *columns, size_t limit)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < EVENT_COLUMNS && count < limit; i++) {
+		if (event_columns[i].type != KM_TYPE_TICKS)
+			columns[count++] = event_columns[i];
+	}
+	return count;
+}
+
 static const char *outcome_name(const struct km_event *event, const struct km_outcome *outcome)
 {
 	static const char *const names[] = { [KM_OUTCOME_NONE] = "none",
@@ -147,6 +159,7 @@ static void fill_cell(struct job *job, const struct shown_event *shown, enum eve
 		break;
 	case EVENT_ADDRESS:
 		cell->number = e->call_site;
+		cell->is_null = shown->site.is_made_up;
 		break;
 	case EVENT_REQUESTED:
 		cell->is_null = !is_alloc;
@@ -250,16 +263,29 @@ static int write_machine_chunk(struct job *job, struct km_error *error)
 /* A comm can be anything: nothing of it may steer the terminal. */
 static void put_text(FILE *stream, const char *text, int width)
 {
-	int n = 0;
+	size_t left = strlen(text), n;
+	int taken = 0;
 
-	for (const char *p = text; *p; p++)
-		n += (unsigned char)*p < 0x20 || *p == 0x7f ? 4 : 1;
-	fprintf(stream, "%*s", n < width ? width - n : 0, "");
-	for (const char *p = text; *p; p++) {
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			fprintf(stream, "\\x%02x", (unsigned char)*p);
-		else
-			putc(*p, stream);
+	/* Twice: for the width, then for the text. */
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (size_t at = 0; at < left; at += n) {
+			mbstate_t state = { 0 };
+			wchar_t wide = 0;
+
+			n = mbrtowc(&wide, text + at, left - at, &state);
+			if (n > left - at || wcwidth(wide) <= 0) {
+				n = 1;
+				taken += 4;
+				if (pass)
+					fprintf(stream, "\\x%02x", (unsigned char)text[at]);
+			} else {
+				taken += wcwidth(wide);
+				if (pass)
+					fwrite(text + at, 1, n, stream);
+			}
+		}
+		if (!pass)
+			fprintf(stream, "%*s", taken < width ? width - taken : 0, "");
 	}
 }
 
@@ -297,7 +323,7 @@ static void put_event(struct job *job, const struct shown_event *shown)
 	} words[] = {
 		{ "implied_free", "tracked; implied free of" },
 		{ "matched", "matched" },
-		{ "doubled", "doubled: was of" },
+		{ "doubled", "doubled: tells again of" },
 		{ "null", "null, nothing freed" },
 	};
 	const char *outcome = shown->outcome;
@@ -434,6 +460,10 @@ int command_events(const struct options *options, struct km_error *error)
 	struct buffer_list list = { 0 };
 	int r;
 
+	if (options->fields && options->format == FORMAT_TABLE) {
+		free(job);
+		return km_error_set(error, -EINVAL, "--fields: chooses columns of --json and --format csv only");
+	}
 	if (!job)
 		return km_error_set(error, -ENOMEM, "out of memory");
 	job->options = options;

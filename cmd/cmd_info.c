@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* kmstat info: what is in a file. */
+#include <errno.h>
+
 #include "command.h"
 
 int command_info(const struct options *options, struct km_error *error)
@@ -11,8 +13,12 @@ int command_info(const struct options *options, struct km_error *error)
 	struct km_document document;
 	struct km_reader *reader;
 	struct output output;
-	int r = command_open(options, &reader_options, &reader, error);
+	int r;
 
+	if (options->format == FORMAT_CSV)
+		return km_error_set(error, -EINVAL,
+				    "--format: \"kmstat info\" is no table, it has no CSV form; use --json");
+	r = command_open(options, &reader_options, &reader, error);
 	if (r)
 		return r;
 	r = km_document_info(&document, reader, &document_options, error);

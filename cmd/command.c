@@ -10,14 +10,21 @@
 
 #include "objects.h"
 
+#define COLUMNS_LIMIT 64
+
 /* --- input --- */
+
+const char *default_input(void)
+{
+	return access("trace.dat", F_OK) && !access("perf.data", F_OK) ? "perf.data" : "trace.dat";
+}
 
 int command_open(const struct options *options, const struct km_reader_options *reader_options,
 		 struct km_reader **ret_reader, struct km_error *error)
 {
-	const char *path = options->input ? options->input : "trace.dat";
+	const char *path = options->input ? options->input : default_input();
 	struct km_source *source;
-	int r = km_source_open_file(path, &source, error);
+	int r = km_source_open(path, &source, error);
 
 	if (r)
 		return r;
@@ -111,10 +118,14 @@ int command_no_slab_events(struct km_reader *reader, struct km_error *error)
 		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "", counts[i].name);
 	if (kinds > 3)
 		snprintf(names + n, sizeof(names) - n, " and %zu more", kinds - 3);
-	return km_error_set(error, -ENODATA,
-			    "%s: no slab events in it, only %s; record them with "
-			    "`trace-cmd record -e kmem -C mono -b 20000`",
-			    km_source_name(reader->source), names[0] ? names : "no event at all");
+	if (!names[0] && km_reader_info(reader)->is_cut_short)
+		return km_error_set(error, -ENODATA,
+				    "%s: the file is cut short before its events; record again, or try the file's "
+				    "original",
+				    km_source_name(reader->source));
+	return km_error_set(error, -ENODATA, "%s: no %s%s; record slab events with %s", km_source_name(reader->source),
+			    names[0] ? "slab events in it, only " : "event in it", names,
+			    "`trace-cmd record -e kmem -C mono -b 20000`");
 }
 
 int command_analysis_options(const struct options *options, struct km_analysis_options *ret_options,
@@ -155,9 +166,20 @@ static void print_columns(const struct km_column *columns, size_t count)
 		printf("%-26s %s\n", columns[i].name, columns[i].help);
 }
 
+static void print_group_columns(const char *by, struct km_column *columns)
+{
+	struct km_by_list list = { .count = 0 };
+
+	/* A bad --by is found when the command runs; here it has no columns. */
+	(void)km_by_parse(by, &list, NULL);
+	for (unsigned i = 0; i < list.count; i++)
+		printf("key.%-22s %s\n", km_by_columns[list.fields[i]].name, km_by_columns[list.fields[i]].help);
+	print_columns(columns, km_rows_describe(KM_AXIS_GROUP, columns, COLUMNS_LIMIT));
+}
+
 bool command_answers_help(const struct options *options, enum command_id command)
 {
-	struct km_column columns[64];
+	struct km_column columns[COLUMNS_LIMIT];
 
 	if (is_help(options->by)) {
 		print_columns(km_by_columns, KM_BY_KINDS);
@@ -165,12 +187,14 @@ bool command_answers_help(const struct options *options, enum command_id command
 	}
 	if (!is_help(options->sort) && !is_help(options->fields))
 		return false;
-	if (command == COMMAND_OBJECTS)
-		print_columns(columns, km_objects_describe(columns, 64));
+	if (command == COMMAND_EVENTS)
+		print_columns(columns, command_events_describe(columns, COLUMNS_LIMIT));
+	else if (command == COMMAND_OBJECTS)
+		print_columns(columns, km_objects_describe(columns, COLUMNS_LIMIT));
 	else if (options->by)
-		print_columns(columns, km_rows_describe(KM_AXIS_GROUP, columns, 64));
+		print_group_columns(options->by, columns);
 	else
-		print_columns(columns, km_rows_describe(KM_AXIS_SITE, columns, 64));
+		print_columns(columns, km_rows_describe(KM_AXIS_SITE, columns, COLUMNS_LIMIT));
 	return true;
 }
 
@@ -246,6 +270,11 @@ int command_output_close(struct output *output, int code, struct km_error *error
 		if (code == -EPIPE)
 			*error = (struct km_error){ 0 };
 		return code == -EPIPE ? 0 : code;
+	}
+	/* Who wrote did not know the file's name. */
+	if (code && output->is_file && ferror(output->stream)) {
+		*error = (struct km_error){ 0 };
+		km_error_set(error, code, "%s: %s", output->name, strerror(-code));
 	}
 	r = km_output_finish(output->stream, output->name, error);
 	if (output->is_file && fclose(output->stream) && !r)

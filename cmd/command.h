@@ -24,8 +24,13 @@ int command_objects(const struct options *options, struct km_error *error);
 int command_events(const struct options *options, struct km_error *error);
 int command_info(const struct options *options, struct km_error *error);
 
+/* The columns of `events`, for --fields help. */
+size_t command_events_describe(struct km_column *columns, size_t limit);
+
 /* --- input --- */
 
+/* trace.dat, or perf.data where only that is there. */
+const char *default_input(void);
 /* The file of the options, or the default one. *ret_reader is the caller's. */
 int command_open(const struct options *options, const struct km_reader_options *reader_options,
 		 struct km_reader **ret_reader, struct km_error *error);

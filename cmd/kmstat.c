@@ -95,12 +95,18 @@ int main(int argc, char **argv)
 		help_overview(stdout);
 		return finish_stdout();
 	}
-	if (argc < 2 && access("trace.dat", F_OK)) {
-		fputs("kmstat: no trace.dat here, and no file named\n", stderr);
+	if (argc < 2 && access(default_input(), F_OK)) {
+		fputs("kmstat: neither trace.dat nor perf.data here, and no file named\n", stderr);
 		help_overview(stderr);
 		return EXIT_USAGE_OR_INPUT;
 	}
 	if (command)
 		return run(command, argc - 1, argv + 1);
+	/* A word that is no path and no file was meant as a command. */
+	if (argc > 1 && argv[1][0] != '-' && argv[1][0] && !strpbrk(argv[1], "./") && access(argv[1], F_OK)) {
+		fprintf(stderr, "kmstat: %s: no such command, and no such file; \"kmstat help\" lists the commands\n",
+			argv[1]);
+		return EXIT_USAGE_OR_INPUT;
+	}
 	return run(command_default(), argc, argv);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "document_private.h"
+#include "format.h"
 
 #define PEOPLE_SITES   20
 #define PEOPLE_CACHES  15
@@ -140,6 +141,44 @@ static size_t limit_of(const struct km_document_options *options, size_t people_
 	return for_people(options) ? people_default : 0;
 }
 
+static void note_cut(struct document_state *state, struct km_section *section, size_t shown, size_t total)
+{
+	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES];
+
+	section->note = km_document_note(state, "%s of %s shown; -n 0 shows all", km_format_count(a, shown),
+					 km_format_count(b, total));
+}
+
+/* People's own choice of columns: a live number does not go without the mark that says how to read it. */
+static int add_mark(struct km_fields *fields, const struct km_column *columns, struct km_error *error)
+{
+	uint16_t *indexes;
+	size_t at = fields->count, mark = 0;
+
+	for (size_t i = fields->count; i-- > 0;) {
+		const char *name = columns[fields->indexes[i]].name;
+
+		if (!strcmp(name, "live_mark") || !strcmp(name, "live_is"))
+			return 0;
+		if (!strncmp(name, "live_", 5))
+			at = i;
+	}
+	if (at == fields->count)
+		return 0;
+	while (strcmp(columns[mark].name, "live_mark") != 0)
+		mark++;
+	indexes = calloc(fields->count + 1, sizeof(*indexes));
+	if (!indexes)
+		return km_error_set(error, -ENOMEM, "out of memory");
+	memcpy(indexes, fields->indexes, at * sizeof(*indexes));
+	indexes[at] = (uint16_t)mark;
+	memcpy(indexes + at + 1, fields->indexes + at, (fields->count - at) * sizeof(*indexes));
+	free((uint16_t *)(uintptr_t)fields->indexes);
+	fields->indexes = indexes;
+	fields->count++;
+	return 0;
+}
+
 /* A table of an axis. */
 static int add_rows(struct km_document *document, const struct km_analysis *analysis, enum km_axis axis,
 		    const char *path, const char *what, const struct km_document_options *options, size_t people_limit,
@@ -172,13 +211,13 @@ static int add_rows(struct km_document *document, const struct km_analysis *anal
 		state, "%s by %s", what,
 		is_primary && options->sort && options->sort->count ? options->sort->keys[0].name : "live bytes");
 	if (shown < total)
-		section->note = km_document_note(state, "%zu of %zu shown; -n 0 shows all", shown, total);
+		note_cut(state, section, shown, total);
 	else if (!total)
 		section->note = "none";
-	if (is_primary && options->fields)
-		return km_fields_parse(options->fields, section->columns, section->columns_count, &document->fields,
-				       error);
-	return 0;
+	if (!is_primary || !options->fields)
+		return 0;
+	r = km_fields_parse(options->fields, section->columns, section->columns_count, &document->fields, error);
+	return !r && for_people(options) ? add_mark(&document->fields, section->columns, error) : r;
 }
 
 static int add_objects(struct document_state *state, const struct km_analysis *analysis, const char *path,
@@ -458,7 +497,7 @@ int km_document_objects(struct km_document *document, const struct km_analysis *
 	total = km_objects_total(state->objects[0]);
 	shown = km_objects_shown(state->objects[0]);
 	if (shown < total)
-		section->note = km_document_note(state, "%zu of %zu shown; -n 0 shows all", shown, total);
+		note_cut(state, section, shown, total);
 	if (options->fields)
 		r = km_fields_parse(options->fields, section->columns, section->columns_count, &document->fields,
 				    error);

@@ -86,14 +86,14 @@ static void buffer_line(struct info *info, const struct km_buffer_info *buffer, 
 	if (health->lost_is == KM_LOST_UNKNOWN)
 		snprintf(lost, sizeof(lost), "lost: not known");
 	else
-		snprintf(lost, sizeof(lost), "lost: %s%" PRIu64, health->lost_is == KM_LOST_EXACT ? "" : "at least ",
-			 health->lost_events_count);
+		snprintf(lost, sizeof(lost), "lost: %s%s", health->lost_is == KM_LOST_EXACT ? "" : "at least ",
+			 km_format_count(a, health->lost_events_count));
 	snprintf(label, sizeof(label), "buffer %.64s", buffer->name[0] ? buffer->name : "(top)");
 	snprintf(text, sizeof(text),
-		 "%s events in %s, %s of them slab, %zu CPUs, clock %s, sub-buffers of %u KiB, %s (%s)",
+		 "%s events in %s, %s of them slab, %zu CPU%s, clock %s, sub-buffers of %u KiB, %s (%s)",
 		 km_format_count(a, stats->events_count), b, km_format_count(c, slab), buffer->cpus_count,
-		 buffer->clock[0] ? buffer->clock : "not told", buffer->page_bytes / 1024,
-		 km_completeness_name(health->completeness), lost);
+		 buffer->cpus_count == 1 ? "" : "s", buffer->clock[0] ? buffer->clock : "not told",
+		 buffer->page_bytes / 1024, km_completeness_name(health->completeness), lost);
 	line(info->buffers, label, text);
 }
 
@@ -167,13 +167,15 @@ static int read_buffer(struct info *info, size_t index, struct km_error *error)
 
 static const char *symbols_words(struct km_symbols *symbols, char *text, size_t bytes)
 {
+	char count[KM_FORMAT_BYTES];
+
 	switch (symbols ? km_symbols_state(symbols) : KM_SYMBOLS_NONE) {
 	case KM_SYMBOLS_NONE:
 		return "none";
 	case KM_SYMBOLS_ZEROED:
 		return "all addresses are zero (recorded under kptr_restrict)";
 	case KM_SYMBOLS_USABLE:
-		snprintf(text, bytes, "%zu text symbols", km_symbols_count(symbols));
+		snprintf(text, bytes, "%s text symbols", km_format_count(count, km_symbols_count(symbols)));
 	}
 	return text;
 }
@@ -232,7 +234,10 @@ static void add_advice(struct info *info)
 	record = km_document_record(info->state);
 	if (!record)
 		return;
-	line(record, "no slab events", "record some with: trace-cmd record -e kmem -C mono -b 20000");
+	if (!info->counts_count && km_reader_info(info->reader)->is_cut_short)
+		line(record, "cut short", "the file ends before its events; record again, or try the file's original");
+	else
+		line(record, "no slab events", "record some with: trace-cmd record -e kmem -C mono -b 20000");
 	km_document_add(info->state, record, "advice", NULL, KM_SHAPE_LINES, KM_FOR_PEOPLE);
 }
 

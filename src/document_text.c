@@ -25,6 +25,11 @@ static const char *time_text(const struct km_buffer_info *buffer, uint64_t value
 	return text;
 }
 
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 static const char *live_words(enum km_live_is is)
 {
 	static const char *const words[] = {
@@ -54,10 +59,11 @@ static void events_line(struct km_record *record, const struct km_analysis *an)
 	const struct km_replayed *r = km_aggregate_replayed(an->aggregate);
 	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], c[KM_FORMAT_BYTES], d[KM_FORMAT_BYTES], text[256];
 
-	snprintf(text, sizeof(text), "%s in %s, of them %s slab allocations and %s frees",
+	snprintf(text, sizeof(text), "%s in %s, of them %s slab allocation%s and %s free%s",
 		 km_format_count(a, an->stats->events_count),
 		 time_text(an->buffer, an->stats->last_time - an->stats->first_time, b),
-		 km_format_count(c, r->alloc_events_count), km_format_count(d, r->free_events_count));
+		 km_format_count(c, r->alloc_events_count), plural(r->alloc_events_count),
+		 km_format_count(d, r->free_events_count), plural(r->free_events_count));
 	line(record, "events", text);
 }
 
@@ -73,21 +79,28 @@ static void live_lines(struct km_record *record, const struct km_analysis *an, c
 {
 	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], c[KM_FORMAT_BYTES], text[256];
 	const struct km_sums *sums = &total->sums;
+	size_t n;
 	double waste = sums->total_allocated_bytes
 			       ? (double)(sums->total_allocated_bytes - sums->total_requested_bytes) /
 					 (double)sums->total_allocated_bytes
 			       : 0;
 
-	snprintf(text, sizeof(text), "%s in %s objects (%s)", km_format_bytes(a, sums->live_bytes),
-		 km_format_count(b, sums->live_count), live_words(total->live_is));
+	snprintf(text, sizeof(text), "%s in %s object%s (%s)", km_format_bytes(a, sums->live_bytes),
+		 km_format_count(b, sums->live_count), plural(sums->live_count), live_words(total->live_is));
 	line(record, "live", text);
-	snprintf(text, sizeof(text), "%s in %s objects, at +%s", km_format_bytes(a, total->level.peak_live_bytes),
-		 km_format_count(b, sums->at_peak_count),
+	snprintf(text, sizeof(text), "%s in %s object%s, at +%s", km_format_bytes(a, total->level.peak_live_bytes),
+		 km_format_count(b, sums->at_peak_count), plural(sums->at_peak_count),
 		 time_text(an->buffer, total->level.peak_live_bytes ? total->level.peak_time - an->start_time : 0, c));
 	line(record, "peak", text);
-	snprintf(text, sizeof(text), "%s in %s allocations, %s of it waste",
-		 km_format_bytes(a, sums->total_allocated_bytes),
-		 km_format_count(b, sums->tracked_count + sums->overflowed_count), km_format_ratio(c, waste));
+	n = (size_t)snprintf(text, sizeof(text), "%s in %s allocations, %s of it waste",
+			     km_format_bytes(a, sums->total_allocated_bytes),
+			     km_format_count(b, sums->tracked_count + sums->overflowed_count),
+			     km_format_ratio(c, waste));
+	if (sums->failed_count)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s more failed",
+				      km_format_count(a, sums->failed_count));
+	if (sums->doubled_count)
+		snprintf(text + n, sizeof(text) - n, "; %s told twice", km_format_count(a, sums->doubled_count));
 	line(record, "allocated", text);
 }
 
@@ -109,13 +122,7 @@ static void frees_line(struct km_record *record, const struct km_analysis *an, c
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s pairs mended",
 				      km_format_count(a, km_mend_count(an->mend)));
 	if (sums->reset_count)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s forgotten at a loss",
-				      km_format_count(a, sums->reset_count));
-	if (sums->failed_count)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s failed allocations",
-				      km_format_count(a, sums->failed_count));
-	if (sums->doubled_count)
-		snprintf(text + n, sizeof(text) - n, "; %s doubled events", km_format_count(a, sums->doubled_count));
+		snprintf(text + n, sizeof(text) - n, "; %s forgotten at a loss", km_format_count(a, sums->reset_count));
 	line(record, "frees", text);
 }
 
@@ -224,9 +231,12 @@ static void lost_cpu_lines(struct km_record *record, const struct km_health *hea
 
 		if (!cpu->lost_count && !loss->uncounted_gaps_count && !cpu->tail_lost)
 			continue;
-		n = (size_t)snprintf(text, sizeof(text), "CPU %u lost %s%s events", loss->cpu,
-				     cpu->lost_is == KM_LOST_EXACT ? "" : "at least ",
-				     km_format_count(a, cpu->lost_count));
+		if (cpu->lost_count)
+			n = (size_t)snprintf(text, sizeof(text), "CPU %u lost %s%s events", loss->cpu,
+					     cpu->lost_is == KM_LOST_EXACT ? "" : "at least ",
+					     km_format_count(a, cpu->lost_count));
+		else
+			n = (size_t)snprintf(text, sizeof(text), "CPU %u lost an unknown number of events", loss->cpu);
 		if (loss->dropped_count)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s dropped, the buffer was full",
 					      km_format_count(a, loss->dropped_count));

@@ -47,7 +47,13 @@ const char *km_warning_name(enum km_warning_code code)
 					     [KM_WARN_CACHE_NAMES_MISSING] = "cache_names_missing",
 					     [KM_WARN_SYMBOLS_MISSING] = "symbols_missing",
 					     [KM_WARN_SYMBOLS_ZEROED] = "symbols_zeroed",
-					     [KM_WARN_UNKNOWN_OPTIONS] = "unknown_options" };
+					     [KM_WARN_UNKNOWN_OPTIONS] = "unknown_options",
+					     [KM_WARN_PER_TASK] = "per_task",
+					     [KM_WARN_CPUS_LEFT_OUT] = "cpus_left_out",
+					     [KM_WARN_CPUS_UNKNOWN] = "cpus_unknown",
+					     [KM_WARN_HASHED_POINTERS] = "hashed_pointers",
+					     [KM_WARN_THROTTLED] = "throttled",
+					     [KM_WARN_ORDER_FORCED] = "order_forced" };
 
 	return names[code];
 }
@@ -167,9 +173,13 @@ static void warn_of_loss(struct km_health *health)
 		if (health->flags[i])
 			n += (size_t)snprintf(what + n, sizeof(what) - n, "%s%s", n ? ", " : "", words[i]);
 	}
+	if (!health->lost_events_count)
+		snprintf(number, sizeof(number), "an unknown number of");
+	else
+		km_format_count(number, health->lost_events_count);
 	if (n)
-		warn(health, KM_WARN_LOST_EVENTS, "%s%s events were lost (%s)%s", but,
-		     km_format_count(number, health->lost_events_count), what,
+		warn(health, KM_WARN_LOST_EVENTS, "%s%s events were lost (%s)%s", health->lost_events_count ? but : "",
+		     number, what,
 		     health->completeness == KM_START_LOST ? ": what was allocated before is not known"
 							   : "; record with a larger buffer: trace-cmd record -b");
 	if (health->flags[KM_UNKNOWN])
@@ -177,14 +187,16 @@ static void warn_of_loss(struct km_health *health)
 		     "the recorder left no statistics: events may have been lost at the end without a trace");
 }
 
-static void warn_of_clock(struct km_health *health, const struct km_buffer_info *buffer,
-			  const struct km_buffer_stats *stats)
+static void warn_of_clock(struct km_health *health, const struct km_trace_info *info,
+			  const struct km_buffer_info *buffer, const struct km_buffer_stats *stats)
 {
+	char number[KM_FORMAT_BYTES];
+
 	if (stats->backwards_count)
 		warn(health, KM_WARN_CLOCK_BACKWARDS,
-		     "%" PRIu64 " events are earlier than the one before them on their CPU: taken as of the same time",
-		     stats->backwards_count);
-	if (!buffer->clock_is_coherent && buffer->cpus_count > 1)
+		     "%s events are earlier than the one before them on their CPU: taken as of the same time",
+		     km_format_count(number, stats->backwards_count));
+	if (!buffer->clock_is_coherent && buffer->cpus_count > 1 && !info->keeps_order)
 		warn(health, KM_WARN_CLOCK_NOT_COHERENT,
 		     "clock %s%s%s may differ between CPUs: record with -C mono to be sure of the order",
 		     buffer->clock[0] ? "\"" : "", buffer->clock[0] ? buffer->clock : "(not told by the file)",
@@ -213,6 +225,35 @@ static void warn_of_kinds(struct km_health *health, const struct km_buffer_stats
 		warn(health, KM_WARN_EVENT_KINDS_MISSING, "%s", text);
 }
 
+/* What was recorded, as far as it keeps allocations and frees apart. */
+static void warn_of_recording(struct km_health *health, const struct km_trace_info *info,
+			      const struct km_buffer_stats *stats)
+{
+	if (info->is_per_task)
+		warn(health, KM_WARN_PER_TASK,
+		     "recorded per task: what other tasks free (RCU, softirqs, kworkers) seems to live on; record all "
+		     "of "
+		     "them (perf record -a) for live numbers");
+	if (info->leaves_out_cpus)
+		warn(health, KM_WARN_CPUS_LEFT_OUT,
+		     "recorded on some CPUs only: what others free seems to live on; record all of them (perf record "
+		     "-a)");
+	if (info->cpus_are_unknown)
+		warn(health, KM_WARN_CPUS_UNKNOWN, "the events do not tell their CPU: all are shown on CPU 0");
+	if (info->pointers_are_hashed)
+		warn(health, KM_WARN_HASHED_POINTERS,
+		     "the pointers are hashed: they pair within one boot, and are no addresses");
+	if (stats->throttled_count)
+		warn(health, KM_WARN_THROTTLED,
+		     "the kernel paused events %" PRIu64 " time%s for being too frequent: some are missing",
+		     stats->throttled_count, stats->throttled_count == 1 ? "" : "s");
+	if (stats->forced_count)
+		warn(health, KM_WARN_ORDER_FORCED,
+		     "events had to be handed out %" PRIu64
+		     " time%s before all CPUs' were in: their order may be wrong",
+		     stats->forced_count, stats->forced_count == 1 ? "" : "s");
+}
+
 int km_health_init(struct km_health *health, const struct km_trace_info *info, const struct km_buffer_info *buffer,
 		   const struct km_buffer_stats *stats, struct km_error *error)
 {
@@ -224,9 +265,10 @@ int km_health_init(struct km_health *health, const struct km_trace_info *info, c
 	for (size_t i = 0; i < stats->cpus_count; i++)
 		judge_cpu(&health->cpus[i], &stats->cpus[i]);
 	judge_completeness(health, info->is_cut_short);
+	warn_of_recording(health, info, stats);
 	warn_of_reading(health, info, stats);
 	warn_of_loss(health);
-	warn_of_clock(health, buffer, stats);
+	warn_of_clock(health, info, buffer, stats);
 	if (info->unknown_options_count)
 		warn(health, KM_WARN_UNKNOWN_OPTIONS, "%" PRIu64 " option%s of the file not known here, passed over",
 		     info->unknown_options_count, info->unknown_options_count == 1 ? "" : "s");
@@ -277,7 +319,7 @@ void km_health_add_replay(struct km_health *health, const struct km_trace_info *
 		warn(health, KM_WARN_SYMBOLS_ZEROED,
 		     "the kernel symbols in the file are all zero (recorded under kptr_restrict): addresses are shown; "
 		     "--kallsyms takes a copy of the recorded boot's /proc/kallsyms");
-	else if (state == KM_SYMBOLS_NONE)
+	else if (state == KM_SYMBOLS_NONE && !info->has_site_names)
 		warn(health, KM_WARN_SYMBOLS_MISSING,
 		     "no kernel symbols in the file: addresses are shown; --kallsyms takes a copy of the recorded "
 		     "boot's "
