@@ -380,7 +380,7 @@ static bool is_wanted(const struct job *job, const struct km_event *event, uint3
 
 	if (job->options->has_ptr && event->ptr != job->options->ptr)
 		return false;
-	return !job->filtered || key || (has_object && outcome->object.key);
+	return !job->filtered || km_key_is_selected(key) || (has_object && km_key_is_selected(outcome->object.key));
 }
 
 static int visit(void *context, const struct km_event *event, uint32_t key, const struct km_outcome *outcome,
@@ -397,7 +397,7 @@ static int visit(void *context, const struct km_event *event, uint32_t key, cons
 	shown = &job->chunk[job->count++];
 	*shown = (struct shown_event){ .event = *event, .outcome = outcome_name(event, outcome) };
 	shown->site = km_naming_site(an->naming, event->call_site);
-	if (key) {
+	if (km_key_is_selected(key)) {
 		uint64_t unused;
 
 		km_aggregate_key(an->aggregate, key, &unused, &shown->cache);

@@ -386,7 +386,7 @@ const struct option_row option_rows[] = {
 		.short_name = 'i',
 		.long_name = "input",
 		.argument = "FILE",
-		.help = "the trace to read, as the operand FILE (default: trace.dat)",
+		.help = "the trace to read, as the operand FILE (default: trace.dat, else perf.data)",
 		.group = GROUP_INPUT,
 		.commands = COMMANDS_TRACE,
 		.complete = COMPLETE_FILE,
@@ -408,7 +408,7 @@ const struct option_row option_rows[] = {
 		.argument = "FILE",
 		.help = "names of addresses from FILE, a copy of /proc/kallsyms, not from the trace",
 		.group = GROUP_INPUT,
-		.commands = COMMANDS_TRACE,
+		.commands = COMMANDS_REPLAY,
 		.complete = COMPLETE_FILE,
 		.parse = parse_text,
 		.offset = FIELD(kallsyms),
@@ -702,7 +702,7 @@ const struct option_row option_rows[] = {
 	{
 		.short_name = 'q',
 		.long_name = "quiet",
-		.help = "no warnings and no progress",
+		.help = "no warnings on standard error",
 		.group = GROUP_OUTPUT,
 		.commands = COMMANDS_TRACE,
 		.parse = parse_quiet,
@@ -710,9 +710,9 @@ const struct option_row option_rows[] = {
 	{
 		.short_name = 'v',
 		.long_name = "verbose",
-		.help = "say more; twice for still more",
+		.help = "tell more of the health",
 		.group = GROUP_OUTPUT,
-		.commands = COMMANDS_TRACE,
+		.commands = COMMAND_REPORT | COMMAND_OBJECTS,
 		.parse = parse_verbose,
 	},
 	{

@@ -64,6 +64,7 @@ void km_aggregate_free(struct km_aggregate *a)
 	free(a->cache_levels);
 	free(a->group_levels);
 	free(a->node_keys);
+	free(a->node_has_implied);
 	free(a->freers);
 	free(a->unmatched_by_cache);
 	free(a->pending);
@@ -382,19 +383,40 @@ int km_aggregate_keys(struct km_aggregate *a, const struct km_event *events, siz
 				return r;
 		}
 		if (!a->is_dynamic) {
-			keys[i] = shape->key;
+			keys[i] = shape->is_taken ? shape->key : KM_KEY_LEFT_OUT | shape->node;
 		} else if (shape->is_taken && km_selection_takes_event(a->selection, e)) {
 			keys[i] = key_of(a, e, shape->node);
 			if (!keys[i])
 				return km_error_set(error, -ENOSPC,
 						    "out of memory, or more than %u kinds of allocations to tell apart",
 						    KM_KEYS_LIMIT);
+		} else {
+			keys[i] = KM_KEY_LEFT_OUT | shape->node;
 		}
 	}
 	return 0;
 }
 
 /* --- outcomes --- */
+
+/* NULL for a key that is not selected. */
+static inline struct key *key_at(struct km_aggregate *a, uint32_t key)
+{
+	return km_key_is_selected(key) ? &a->keys[key] : NULL;
+}
+
+/* An implied free of an object that the filter leaves out tells of its cache all the same. */
+static __attribute__((noinline, cold)) int note_left_out(struct km_aggregate *a, uint32_t key)
+{
+	uint32_t node = key & ~KM_KEY_LEFT_OUT;
+
+	if (!(key & KM_KEY_LEFT_OUT))
+		return 0;
+	if (grow(&a->node_has_implied, &a->node_has_implied_room, node, sizeof(bool)))
+		return -ENOMEM;
+	a->node_has_implied[node] = true;
+	return 0;
+}
 
 static void sums_track(struct km_sums *sums, uint64_t req, uint64_t bytes, bool overflowed, int64_t sign)
 {
@@ -477,8 +499,8 @@ static __attribute__((noinline, cold)) void account_doubled(struct km_aggregate 
 							    uint32_t key, const struct km_outcome *outcome)
 {
 	const struct km_object *object = &outcome->object;
-	struct key *from = object->key ? &a->keys[object->key] : NULL;
-	struct key *to = key ? &a->keys[key] : NULL;
+	struct key *from = key_at(a, object->key);
+	struct key *to = key_at(a, key);
 	uint64_t bytes = object->bytes_alloc, req = object->bytes_req;
 
 	if (from) {
@@ -527,6 +549,7 @@ _Static_assert(FREER_SLOTS == 1 << 10, "freer_of() takes the top 10 bits");
 static __attribute__((noinline, cold)) int mend_late_alloc(struct km_aggregate *a, const struct km_mend_note *note)
 {
 	struct km_freer *freer = freer_of(a, note->free_call_site);
+	struct key *key;
 
 	if (!freer)
 		return -ENOMEM;
@@ -536,11 +559,12 @@ static __attribute__((noinline, cold)) int mend_late_alloc(struct km_aggregate *
 		a->unmatched_by_cache[note->free_cache]--;
 	a->replayed.unmatched_frees_count--;
 	a->replayed.matched_frees_count++;
-	if (!note->object.key || a->is_finished)
+	key = key_at(a, note->object.key);
+	if (!key || a->is_finished)
 		return 0;
-	a->keys[note->object.key].sums.matched_frees_count++;
-	live_sub(a, &a->keys[note->object.key], note->object.bytes_req, note->object.bytes_alloc);
-	return km_histogram_add(&a->keys[note->object.key].lifetimes, 0);
+	key->sums.matched_frees_count++;
+	live_sub(a, key, note->object.bytes_req, note->object.bytes_alloc);
+	return km_histogram_add(&key->lifetimes, 0);
 }
 
 /*
@@ -552,25 +576,35 @@ static __attribute__((noinline, cold)) int mend_late_free(struct km_aggregate *a
 							  const struct km_mend_note *note)
 {
 	const struct km_object *old = &note->object, *young = &outcome->object;
+	struct key *key;
 	int r = 0;
 
 	a->replayed.implied_frees_count--;
 	if (a->is_finished)
 		return 0;
-	if (old->key) {
-		struct key *key = &a->keys[old->key];
-
+	key = key_at(a, old->key);
+	if (key) {
 		key->sums.implied_frees_count--;
 		key->sums.matched_frees_count++;
 		r = km_histogram_add(&key->lifetimes, note->free_time - old->time);
 	}
-	if (!r && young->key) {
-		struct key *key = &a->keys[young->key];
-
+	key = key_at(a, young->key);
+	if (!r && key) {
 		km_histogram_remove(&key->lifetimes, note->free_time - young->time);
 		r = km_histogram_add(&key->lifetimes, e->time - young->time);
 	}
 	return r;
+}
+
+/* A free of an object that the filter leaves out names its cache all the same. */
+static __attribute__((noinline)) int learn_left_out(struct km_aggregate *a, const struct km_event *e, uint32_t key)
+{
+	uint32_t node = key & ~KM_KEY_LEFT_OUT;
+
+	if (!(key & KM_KEY_LEFT_OUT) || e->cache == KM_CACHE_NONE || !km_caches_wants_name(a->selection->caches, node))
+		return 0;
+	km_caches_learn(a->selection->caches, node, e->cache);
+	return apply_moves(a);
 }
 
 static int account_free(struct km_aggregate *a, const struct km_event *e, const struct km_outcome *outcome)
@@ -601,9 +635,11 @@ static int account_free(struct km_aggregate *a, const struct km_event *e, const 
 	freer->matched_count++;
 	if (__builtin_expect(outcome->mend == KM_MEND_LATE_FREE, 0))
 		return mend_late_free(a, e, outcome, km_mend_note(a->mend, outcome));
-	if (!object->key || a->is_finished)
+	if (a->is_finished)
 		return 0;
-	key = &a->keys[object->key];
+	key = key_at(a, object->key);
+	if (!key)
+		return learn_left_out(a, e, object->key);
 	if (key->wants_name && e->cache != KM_CACHE_NONE) {
 		km_caches_learn(a->selection->caches, key->node, e->cache);
 		if (apply_moves(a))
@@ -617,7 +653,7 @@ static int account_free(struct km_aggregate *a, const struct km_event *e, const 
 
 static int account_alloc(struct km_aggregate *a, const struct km_event *e, uint32_t k, const struct km_outcome *outcome)
 {
-	struct key *key = k ? &a->keys[k] : NULL;
+	struct key *key = key_at(a, k);
 
 	a->replayed.alloc_events_count++;
 	if (__builtin_expect(outcome->mend == KM_MEND_LATE_ALLOC, 0)) {
@@ -627,9 +663,13 @@ static int account_alloc(struct km_aggregate *a, const struct km_event *e, uint3
 		const struct km_object *old = &outcome->object;
 
 		a->replayed.implied_frees_count++;
-		if (old->key && !a->is_finished) {
-			a->keys[old->key].sums.implied_frees_count++;
-			live_sub(a, &a->keys[old->key], old->bytes_req, old->bytes_alloc);
+		if (a->is_finished) {
+			/* counted for the whole replay only */
+		} else if (key_at(a, old->key)) {
+			key_at(a, old->key)->sums.implied_frees_count++;
+			live_sub(a, key_at(a, old->key), old->bytes_req, old->bytes_alloc);
+		} else if (note_left_out(a, old->key)) {
+			return -ENOMEM;
 		}
 	}
 	switch (outcome->kind) {

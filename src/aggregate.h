@@ -6,8 +6,9 @@
  *
  * A key is a (call site, cache node, group). Sums are kept per key and added
  * up when they are asked for; what does not add up, a group's own peak, is
- * counted for each site, cache and group as it happens. Key 0 stands for
- * every allocation that the filter leaves out.
+ * counted for each site, cache and group as it happens. An allocation that
+ * the filter leaves out has a key too, which only tells its cache's node: an
+ * implied free of it is evidence about the cache all the same.
  *
  * It does not read, replay, or write anything.
  */
@@ -29,6 +30,15 @@
 #define KM_SITES_LIMIT (1U << 18)
 #define KM_KEYS_LIMIT  (1U << 21)
 #define KM_SITE_OTHERS UINT64_MAX /* call site that stands for all beyond the limit */
+
+/* A key of an allocation that the filter leaves out: the node of its cache is in the other bits. */
+#define KM_KEY_LEFT_OUT (UINT32_C(1) << 31)
+
+/* Whether a key of the table stands for an allocation of the selection. */
+static inline bool km_key_is_selected(uint32_t key)
+{
+	return key && !(key & KM_KEY_LEFT_OUT);
+}
 
 /* Sums. All of them add up over keys. */
 struct km_sums {
@@ -95,7 +105,7 @@ int km_aggregate_new(struct km_selection *selection, unsigned cpu_limit, struct 
 		     struct km_error *error);
 void km_aggregate_free(struct km_aggregate *aggregate);
 
-/* keys[i] for events[i]; 0 for what is not a selected allocation. */
+/* keys[i] for events[i]: what the replay's table keeps; 0 for what is no allocation. */
 int km_aggregate_keys(struct km_aggregate *aggregate, const struct km_event *events, size_t count, uint32_t *keys,
 		      struct km_error *error);
 int km_aggregate_account(struct km_aggregate *aggregate, const struct km_event *events, const uint32_t *keys,
@@ -146,7 +156,7 @@ size_t km_aggregate_site_caches(const struct km_aggregate *aggregate, size_t ind
  */
 bool km_aggregate_has_inexact_peaks(const struct km_aggregate *aggregate);
 
-/* What an object's key stands for; false for key 0. */
+/* What an object's key stands for; false for one that is not selected. */
 bool km_aggregate_key(const struct km_aggregate *aggregate, uint32_t key, uint64_t *ret_call_site,
 		      const char **ret_cache);
 

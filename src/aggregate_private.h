@@ -70,6 +70,8 @@ struct km_aggregate {
 	uint32_t site_levels_room, cache_levels_room, group_levels_room;
 	uint32_t *node_keys; /* first key of each node */
 	uint32_t node_keys_room;
+	bool *node_has_implied; /* of what the filter leaves out */
+	uint32_t node_has_implied_room;
 	struct km_freer *freers;
 	uint32_t freers_room;
 	uint64_t *unmatched_by_cache;

@@ -42,7 +42,7 @@ static void note_survivors(struct km_aggregate *a, const struct km_replay_hash *
 		const struct km_slot *slot = &table->slots[i];
 		struct key *key;
 
-		if (!slot->ptr || !slot->key)
+		if (!slot->ptr || !km_key_is_selected(slot->key))
 			continue;
 		key = &a->keys[slot->key];
 		if (!key->has_survivors || slot->time < key->oldest_time)
@@ -107,6 +107,12 @@ static int make_cache_rows(struct km_aggregate *a)
 		}
 		row = a->cache_row_of_root[root];
 		a->cache_row_has_implied[row] |= a->keys[k].sums.implied_frees_count > 0;
+	}
+	for (uint32_t node = 0; node < nodes && node < a->node_has_implied_room; node++) {
+		uint32_t row = a->cache_row_of_root[km_caches_root(caches, node)];
+
+		if (row != UINT32_MAX)
+			a->cache_row_has_implied[row] |= a->node_has_implied[node];
 	}
 	a->cache_rows_count = names.count;
 	r = 0;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "aggregate.h"
 #include "tuples.h"
 
 #define TALLIES_LIMIT (1U << 20)
@@ -69,9 +70,9 @@ int km_detail_account(struct km_detail *detail, const struct km_event *event, ui
 	const char *comm;
 	int r;
 
-	if (outcome->kind == KM_OUTCOME_MATCHED && outcome->object.key)
+	if (outcome->kind == KM_OUTCOME_MATCHED && km_key_is_selected(outcome->object.key))
 		return tally(detail, KM_DETAIL_FREERS, event->call_site, outcome->object.bytes_alloc);
-	if (!key || outcome->kind == KM_OUTCOME_FAILED)
+	if (!km_key_is_selected(key) || outcome->kind == KM_OUTCOME_FAILED)
 		return 0;
 	r = tally(detail, KM_DETAIL_SIZES, event->bytes_req, event->bytes_alloc);
 	if (r)

@@ -192,7 +192,10 @@ static void add_lines(struct info *info, struct km_error *error)
 	line(record, "file", km_source_name(info->reader->source));
 	snprintf(text, sizeof(text), "%s, %s-endian, %u-bit kernel%s%s", trace->format,
 		 trace->big_endian ? "big" : "little", trace->word_bytes * 8,
-		 trace->generator ? ", written by trace-cmd " : "", trace->generator ? trace->generator : "");
+		 trace->generator
+			 ? (strncmp(trace->format, "trace.dat", 9) ? ", written by " : ", written by trace-cmd ")
+			 : "",
+		 trace->generator ? trace->generator : "");
 	line(record, "format", text);
 	line(record, "kernel", trace->kernel ? trace->kernel : "not told");
 	snprintf(number, sizeof(number), "%u", trace->cpus_count);

@@ -180,8 +180,9 @@ static void warn_of_loss(struct km_health *health)
 	if (n)
 		warn(health, KM_WARN_LOST_EVENTS, "%s%s events were lost (%s)%s", health->lost_events_count ? but : "",
 		     number, what,
-		     health->completeness == KM_START_LOST ? ": what was allocated before is not known"
-							   : "; record with a larger buffer: trace-cmd record -b");
+		     health->completeness == KM_START_LOST
+			     ? ": what was allocated before is not known"
+			     : "; record with a larger buffer (trace-cmd record -b, perf record -m)");
 	if (health->flags[KM_UNKNOWN])
 		warn(health, KM_WARN_NO_STATISTICS,
 		     "the recorder left no statistics: events may have been lost at the end without a trace");

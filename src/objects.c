@@ -263,7 +263,7 @@ static int collect(struct km_objects *o, size_t limit, struct km_error *error)
 	for (uint64_t i = 0; i < table->slots_count; i++) {
 		const struct km_slot *slot = &table->slots[i];
 
-		if (!slot->ptr || !slot->key)
+		if (!slot->ptr || !km_key_is_selected(slot->key))
 			continue;
 		if (names_of(o, slot->key, &names))
 			return km_error_set(error, -ENOMEM, "out of memory");

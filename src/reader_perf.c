@@ -39,7 +39,7 @@ struct perf_reader {
 	struct km_perfdata_records *records;
 	bool is_fresh;                /* the records stand where the first start begins */
 	int pending;                  /* what opening met and reading has to tell: KM_NEXT_DAMAGED or _CUT */
-	uint64_t attrs_end;           /* attr records before it were taken in */
+	bool is_scanned;              /* the head was: what events there are is fixed */
 	bool has_formats;             /* the tracing data was looked through */
 	struct km_error format_error; /* a slab event's format that can not be used */
 	struct {
@@ -269,7 +269,11 @@ static void note(char *text, size_t bytes, const char *what, uint64_t offset)
 		snprintf(text, bytes, "%s, in the record at offset %" PRIu64, what, offset);
 }
 
-/* Those that make up pipe mode's tables; also ID_INDEX, COMM and FORK, which both modes have in their data. */
+/*
+ * Those that make up pipe mode's tables, and ID_INDEX, which both modes have
+ * in their data. All come before the first sample; were they taken in later,
+ * a second reading would not give what the first one did.
+ */
 static int handle_header(struct perf_reader *r, const struct km_perfdata_record *record, struct km_error *error)
 {
 	struct km_perfdata *file = r->file;
@@ -278,10 +282,8 @@ static int handle_header(struct perf_reader *r, const struct km_perfdata_record 
 
 	switch (record->type) {
 	case KM_RECORD_HEADER_ATTR:
-		if (record->offset >= r->attrs_end) {
-			r->attrs_end = record->offset + 1;
+		if (!r->is_scanned)
 			result = km_perfdata_attr_record(file, record->body, record->bytes);
-		}
 		break;
 	case KM_RECORD_FEATURE:
 		result = km_perfdata_feature_record(file, record->body, record->bytes);
@@ -290,7 +292,8 @@ static int handle_header(struct perf_reader *r, const struct km_perfdata_record 
 		result = km_perfdata_update_record(file, record->body, record->bytes);
 		break;
 	case KM_RECORD_ID_INDEX:
-		result = km_perfdata_id_index_record(file, record->body, record->bytes);
+		if (!r->is_scanned)
+			result = km_perfdata_id_index_record(file, record->body, record->bytes);
 		break;
 	case KM_RECORD_TRACING_DATA: /* u32 size: so much follows */
 		result = -EBADMSG;
@@ -614,7 +617,7 @@ static int perf_open(struct km_source *source, const struct km_reader_options *o
 		result = scan_head(r, error);
 	if (result)
 		goto fail;
-	r->is_fresh = true;
+	r->is_fresh = r->is_scanned = true;
 	describe_trace(r);
 	*ret_reader = &r->base;
 	return 0;

@@ -9,7 +9,8 @@
 const struct km_column km_by_columns[KM_BY_KINDS] = {
 	[KM_BY_SITE] = { "site", "site", "call site: function, offset and module", KM_TYPE_STRING, KM_COLUMN_FLEX },
 	[KM_BY_FUNCTION] = { "function", "function", "function of the call site", KM_TYPE_STRING, KM_COLUMN_FLEX },
-	[KM_BY_MODULE] = { "module", "module", "module of the call site, empty for the kernel", KM_TYPE_STRING, 0 },
+	[KM_BY_MODULE] = { "module", "module", "module of the call site, none for the kernel itself", KM_TYPE_STRING,
+			   0 },
 	[KM_BY_CACHE] = { "cache", "cache", "slab cache or kmalloc class", KM_TYPE_STRING, 0 },
 	[KM_BY_COMM] = { "comm", "comm", "name of the allocating task", KM_TYPE_STRING, 0 },
 	[KM_BY_PID] = { "pid", "pid", "the allocating task", KM_TYPE_INTEGER, 0 },
@@ -213,6 +214,7 @@ void km_selection_cell(const struct km_selection *selection, enum km_by field, u
 	case KM_BY_MODULE:
 	case KM_BY_COMM:
 		cell.text = (const char *)(uintptr_t)value;
+		cell.is_null = field == KM_BY_MODULE && !cell.text[0];
 		break;
 	case KM_BY_CACHE:
 		cell.text = km_caches_name(selection->caches, (uint32_t)value);
