@@ -1,0 +1,1 @@
+kmstat report -n 2 built-two-slab-buffers.dat

@@ -1,0 +1,1 @@
+kmstat events --json -n 3 built-counter-clock.dat

@@ -1,0 +1,1 @@
+kmstat events built-counter-clock.dat

@@ -1,0 +1,1 @@
+kmstat events built-start-tail-lost.dat

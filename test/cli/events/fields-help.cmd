@@ -1,0 +1,1 @@
+kmstat events -F help

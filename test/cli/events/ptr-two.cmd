@@ -1,0 +1,1 @@
+kmstat events -q --ptr ffff888000001000 -B all built-two-slab-buffers.dat

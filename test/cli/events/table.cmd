@@ -1,0 +1,1 @@
+kmstat events -n 10 x86_64-6.18-slab4-wl.dat

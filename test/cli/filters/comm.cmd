@@ -1,0 +1,1 @@
+kmstat report --comm wls.sh -n 4 x86_64-6.18-slab4-wl.dat

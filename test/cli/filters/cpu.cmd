@@ -1,0 +1,1 @@
+kmstat report -C 1 -n 4 x86_64-6.18-slab4-wl.dat

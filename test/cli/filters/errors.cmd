@@ -1,0 +1,13 @@
+kmstat report --pid x x86_64-6.18-slab4-wl.dat; echo status $?
+kmstat report --pid 5-1 x86_64-6.18-slab4-wl.dat; echo status $?
+kmstat report --pid -1 x86_64-6.18-slab4-wl.dat; echo status $?
+kmstat report -C 0, x86_64-6.18-slab4-wl.dat; echo status $?
+kmstat report -C 1- x86_64-6.18-slab4-wl.dat; echo status $?
+kmstat report --node x x86_64-6.18-slab4-wl.dat; echo status $?
+kmstat report --cache '' x86_64-6.18-slab4-wl.dat; echo status $?
+kmstat report --cache , x86_64-6.18-slab4-wl.dat; echo status $?
+kmstat report --min-age 5 x86_64-6.18-slab4-wl.dat; echo status $?
+kmstat report --min-age 5lightyears x86_64-6.18-slab4-wl.dat; echo status $?
+kmstat report --min-size x x86_64-6.18-slab4-wl.dat; echo status $?
+kmstat report --gfp 0xzz x86_64-6.18-slab4-wl.dat; echo status $?
+kmstat report --site '[' x86_64-6.18-slab4-wl.dat; echo status $?

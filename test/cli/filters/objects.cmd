@@ -1,0 +1,1 @@
+kmstat objects --cache 'maple*' --min-age 100ms -n 3 x86_64-6.18-slab4-wl.dat

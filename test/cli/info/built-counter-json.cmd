@@ -1,0 +1,1 @@
+kmstat info --json built-counter-clock.dat

@@ -1,0 +1,1 @@
+kmstat info built-counter-clock.dat

@@ -1,0 +1,1 @@
+kmstat info built-start-tail-lost.dat

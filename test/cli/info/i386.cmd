@@ -1,0 +1,1 @@
+kmstat info i386-6.1-slab-mono.dat

@@ -1,0 +1,1 @@
+kmstat info x86_64-5.10-lost.dat

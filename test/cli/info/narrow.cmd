@@ -1,0 +1,1 @@
+COLUMNS=60 kmstat info arm64-6.12-2buffers.dat

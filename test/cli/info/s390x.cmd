@@ -1,0 +1,1 @@
+kmstat info s390x-6.1-slab-mono.dat

@@ -1,0 +1,1 @@
+kmstat info arm64-6.12-v7zlib.dat

@@ -1,0 +1,1 @@
+kmstat report .; echo status $?

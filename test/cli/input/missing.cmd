@@ -1,0 +1,2 @@
+kmstat report missing.dat; echo status $?
+kmstat nosuchcommand; echo status $?

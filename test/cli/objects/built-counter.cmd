@@ -1,0 +1,1 @@
+kmstat objects --format csv built-counter-clock.dat

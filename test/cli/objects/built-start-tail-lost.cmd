@@ -1,0 +1,1 @@
+kmstat objects --format csv built-start-tail-lost.dat

@@ -1,0 +1,1 @@
+COLUMNS=80 kmstat objects -n 8 x86_64-6.18-slab4-wl.dat

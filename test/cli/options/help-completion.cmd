@@ -1,0 +1,2 @@
+kmstat completion --help
+kmstat help completion | cmp - <(kmstat completion -h) && echo same

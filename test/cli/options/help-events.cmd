@@ -1,0 +1,2 @@
+kmstat events --help
+kmstat help events | cmp - <(kmstat events -h) && echo same

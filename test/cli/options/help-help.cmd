@@ -1,0 +1,2 @@
+kmstat help --help
+kmstat help help | cmp - <(kmstat help -h) && echo same

@@ -1,0 +1,2 @@
+kmstat info --help
+kmstat help info | cmp - <(kmstat info -h) && echo same

@@ -1,0 +1,2 @@
+kmstat objects --help
+kmstat help objects | cmp - <(kmstat objects -h) && echo same

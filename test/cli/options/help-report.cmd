@@ -1,0 +1,2 @@
+kmstat report --help
+kmstat help report | cmp - <(kmstat report -h) && echo same

@@ -1,0 +1,1 @@
+kmstat; echo status $?

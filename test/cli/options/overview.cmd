@@ -1,0 +1,2 @@
+kmstat --help
+kmstat -h | cmp - <(kmstat help) && echo same

@@ -1,0 +1,4 @@
+kmstat --version
+kmstat -V
+kmstat report --version
+kmstat completion -V

@@ -1,0 +1,2 @@
+kmstat info arm64-6.12-perf-slab-z.data
+kmstat info --json arm64-6.12-perf-slab-z.data

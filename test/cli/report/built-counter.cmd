@@ -1,0 +1,1 @@
+kmstat report built-counter-clock.dat

@@ -1,0 +1,1 @@
+kmstat report --json -n 1 built-start-tail-lost.dat

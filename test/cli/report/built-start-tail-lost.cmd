@@ -1,0 +1,1 @@
+kmstat report built-start-tail-lost.dat

@@ -1,0 +1,8 @@
+kmstat report --by site -n 4 x86_64-6.18-slab4-wl.dat | tail -n +9 | grep -v -e ^Health -e ^recording -e ^untraced -e "^  *[a-z]"
+kmstat report --by module -n 4 x86_64-6.18-slab4-wl.dat | tail -n +9 | grep -v -e ^Health -e ^recording -e ^untraced -e "^  *[a-z]"
+kmstat report --by comm -n 4 x86_64-6.18-slab4-wl.dat | tail -n +9 | grep -v -e ^Health -e ^recording -e ^untraced -e "^  *[a-z]"
+kmstat report --by pid -n 4 x86_64-6.18-slab4-wl.dat | tail -n +9 | grep -v -e ^Health -e ^recording -e ^untraced -e "^  *[a-z]"
+kmstat report --by cpu -n 4 x86_64-6.18-slab4-wl.dat | tail -n +9 | grep -v -e ^Health -e ^recording -e ^untraced -e "^  *[a-z]"
+kmstat report --by node -n 4 x86_64-6.18-slab4-wl.dat | tail -n +9 | grep -v -e ^Health -e ^recording -e ^untraced -e "^  *[a-z]"
+kmstat report --by gfp -n 4 x86_64-6.18-slab4-wl.dat | tail -n +9 | grep -v -e ^Health -e ^recording -e ^untraced -e "^  *[a-z]"
+kmstat report --by size -n 4 x86_64-6.18-slab4-wl.dat | tail -n +9 | grep -v -e ^Health -e ^recording -e ^untraced -e "^  *[a-z]"

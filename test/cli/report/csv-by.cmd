@@ -1,0 +1,1 @@
+kmstat report --format csv --by function,cache -n 3 x86_64-6.18-slab4-wl.dat

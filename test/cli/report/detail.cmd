@@ -1,0 +1,1 @@
+kmstat report --detail --function copy_process -n 5 x86_64-6.18-slab4-wl.dat

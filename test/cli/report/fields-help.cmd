@@ -1,0 +1,3 @@
+kmstat report -F help
+echo
+kmstat report --by function,cache -F help | head -n 3

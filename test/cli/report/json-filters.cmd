@@ -1,0 +1,1 @@
+kmstat report --json -n 1 --cache 'maple*,!foo' --site '*' --function 'mas_*' --module '!leaky' --comm 'wls*' --pid 1-99999 -C 0,1 --node -1 --gfp 'GFP_*' --min-age 1us --min-size 64 --time 10%,90% x86_64-6.18-slab4-wl.dat | sed -n '/"filters"/,/}/p'

@@ -1,0 +1,1 @@
+kmstat report -n 6 x86_64-6.12-gt-leaky.dat

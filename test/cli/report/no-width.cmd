@@ -1,0 +1,2 @@
+unset COLUMNS
+kmstat report -n 3 x86_64-6.18-slab4-wl.dat

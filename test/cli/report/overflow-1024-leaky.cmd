@@ -1,0 +1,1 @@
+kmstat report --objects 1K -n 2 x86_64-6.12-gt-leaky.dat

@@ -1,0 +1,1 @@
+kmstat report -n 6 arm64-6.12-subbuf16k.dat

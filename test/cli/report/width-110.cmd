@@ -1,0 +1,1 @@
+COLUMNS=110 kmstat report x86_64-6.18-slab4-wl.dat

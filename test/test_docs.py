@@ -1,0 +1,358 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Checks the documents against the program.
+
+test_docs.py KMSTAT [TEST...]: KMSTAT is the program, of a build of this tree. What needs a tool that is not
+installed (mandoc, jq) is skipped.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TREE = pathlib.Path(__file__).resolve().parent.parent
+FIXTURES = TREE / "test" / "fixtures"
+MANUAL = TREE / "man" / "kmstat.1"
+SLAB4 = FIXTURES / "x86_64-6.18-slab4-wl.dat"
+COMMANDS = ("report", "objects", "events", "info", "completion", "help")
+KMSTAT = None
+
+
+def environment():
+    """Nothing of the caller's that changes the output; kmstat is the one to be tested."""
+    kept = {name: os.environ[name] for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS") if name in os.environ}
+    return {**kept, "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}
+
+
+def kmstat(*arguments):
+    return subprocess.run([KMSTAT, *map(str, arguments)], capture_output=True, text=True, check=True, cwd=TREE,
+                          env=environment()).stdout
+
+
+def first_words(text):
+    return {line.split()[0] for line in text.splitlines() if line and not line[0].isspace()}
+
+
+def roff_text(text):
+    """What mdoc arguments say."""
+    return text.replace("\\&", "").replace("\\-", "-").replace("\\e", "\\").strip()
+
+
+class Manual:
+    """The manual's source by section and subsection, as lists of lines."""
+
+    def __init__(self):
+        self.parts = {}
+        section = part = None
+        for line in MANUAL.read_text().splitlines():
+            if line.startswith('.\\"'):
+                continue
+            if line.startswith(".Sh "):
+                section, part = line[4:], (line[4:], None)
+            elif line.startswith(".Ss "):
+                part = (section, line[4:])
+            if part:
+                self.parts.setdefault(part, []).append(line)
+
+    def lines(self, section, part=None):
+        """Of a subsection, or of a section with all its subsections."""
+        return [line for (a, b), lines in self.parts.items() if a == section and part in (None, b) for line in lines]
+
+    def names(self, section, part=None):
+        """The names of the section's ".It Va NAME , NAME" lines; a name twice is an error."""
+        names = []
+        for line in self.lines(section, part):
+            if line.startswith(".It Va "):
+                names += [roff_text(name) for name in line[7:].split(" , ")]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise AssertionError(f"{section}: there twice: {sorted(twice)}")
+        return set(names)
+
+    def options(self):
+        """{command: {(short or None, long, argument or None)}} of OPTIONS."""
+        result = {command: set() for command in COMMANDS}
+        lines = self.lines("OPTIONS")
+        for line, after in zip(lines, lines[1:]):
+            if not line.startswith(".It Fl "):
+                continue
+            match = re.fullmatch(r"Fl (?:(\w) , )?-([\w-]+)(.*)", roff_text(line[4:]))
+            if not match or not after.startswith(".Pq Cm "):
+                raise AssertionError(f"OPTIONS: not understood: {line} / {after}")
+            argument = re.sub(r"\b(Ar|Cm|Op|Oo|Oc|Ns)\b", "", match[3]).replace(" ", "")
+            for command in after[7:].split(" , "):
+                result[command].add((match[1], match[2], argument or None))
+        return result
+
+
+def help_options(command):
+    """The same of --help. Two blanks begin the explanation."""
+    result = set()
+    for line in kmstat(command, "--help").splitlines():
+        match = re.match(r"  (?:-(\w),|   ) --([\w-]+)(\[=\w+\]| \S+)?", line)
+        if match:
+            result.add((match[1], match[2], match[3].strip() if match[3] else None))
+    return result
+
+
+def normal(argument):
+    """An argument without what only typography differs in."""
+    return re.sub(r"[\[\]=,.]", "", argument) if argument else None
+
+
+def keys_of(value, path="", into=None):
+    """The paths of all keys of a JSON value: "a.b", "a[].b"; an array of plain values is "a[]"."""
+    into = set() if into is None else into
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            keys_of(inner, f"{path}.{key}" if path else key, into)
+    elif isinstance(value, list):
+        if any(isinstance(inner, dict) for inner in value):
+            for inner in value:
+                keys_of(inner, path + "[]", into)
+        elif value:
+            into.add(path + "[]")
+    elif path:
+        into.add(path)
+    return into
+
+
+class TestManual(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.manual = Manual()
+
+    def test_mandoc_finds_no_fault(self):
+        if not shutil.which("mandoc"):
+            self.skipTest("no mandoc")
+        done = subprocess.run(["mandoc", "-T", "lint", "-W", "style", MANUAL], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, check=False)
+        faults = [line for line in done.stdout.splitlines() if "referenced manual not found" not in line]
+        self.assertEqual(faults, [])
+
+    def test_commands_are_those_of_help(self):
+        listed = re.findall(r"^  (\w+) +\S", kmstat("help").split("Commands:")[1], re.M)
+        self.assertEqual(sorted(listed), sorted(COMMANDS))
+        named = {line[7:] for line in self.manual.lines("COMMANDS") if line.startswith(".It Cm ")}
+        self.assertEqual(named, set(COMMANDS))
+
+    def test_options_are_those_of_help(self):
+        documented = self.manual.options()
+        for command in COMMANDS:
+            with self.subTest(command=command):
+                has = {(short, name, normal(argument)) for short, name, argument in help_options(command)}
+                says = {(short, name, normal(argument)) for short, name, argument in documented[command]}
+                self.assertTrue(has)
+                self.assertEqual(says, has)
+
+    def test_columns_of_rows_are_those_of_sort_help(self):
+        said = self.manual.names("COLUMNS", "Call sites, caches and groups")
+        sites = first_words(kmstat("report", "--sort", "help"))
+        groups = first_words(kmstat("report", "--by", "cache", "--sort", "help")) - {"key.cache"}
+        self.assertEqual(first_words(kmstat("report", "--fields", "help")), sites)
+        caches = json.loads(kmstat("report", "--json", SLAB4))["caches"][0]
+        of_caches = {name.removesuffix("[]") for name in keys_of(caches)}
+        self.assertEqual(said, sites | groups | of_caches)
+
+    def test_columns_of_objects_and_events(self):
+        self.assertEqual(self.manual.names("COLUMNS", "Live objects"), first_words(kmstat("objects", "-s", "help")))
+        header = kmstat("events", "--format", "csv", "-q", "-n", "1", SLAB4).splitlines()[0]
+        self.assertEqual(self.manual.names("COLUMNS", "Events"), set(header.split(",")))
+
+    def test_fields_of_by(self):
+        self.assertEqual(self.manual.names("COLUMNS", "Fields of --by"), first_words(kmstat("report", "--by", "help")))
+
+    def test_warning_codes_are_those_of_the_program(self):
+        source = (TREE / "src" / "health.c").read_text()
+        codes = re.findall(r'\[KM_WARN_\w+\] = "(\w+)"', source)
+        enumerated = re.search(r"enum km_warning_code \{(.*?)\};", (TREE / "src" / "health.h").read_text(), re.S)[1]
+        self.assertEqual(len(codes), len(re.findall(r"^\s*KM_WARN_\w+,", enumerated, re.M)))
+        self.assertEqual(self.manual.names("WARNINGS"), set(codes))
+
+    def test_bins_are_those_of_the_header(self):
+        formula = "(e - 1) * 4 + ((v >> (e - 2)) & 3)"
+        self.assertIn(formula, (TREE / "src" / "histogram.h").read_text())
+        self.assertIn(formula, MANUAL.read_text())
+
+    def test_environment_is_what_the_program_asks_for(self):
+        text = "\n".join(path.read_text() for path in sorted((TREE / "cmd").glob("*.c")))
+        asked = set(re.findall(r'(?:getenv|setenv)\("(\w+)"', text))
+        said = set()
+        for line in self.manual.lines("ENVIRONMENT"):
+            if line.startswith(".It Ev "):
+                said |= set(line[7:].split(" , "))
+        self.assertEqual(said, asked)
+
+    def documented_keys(self, *parts):
+        """JSON section, with the columns of its rows written out."""
+        keys = set()
+        for part in parts:
+            keys |= self.manual.names("JSON", part)
+        if "trace.file" in keys and "sources[]" in keys:
+            keys |= {key.replace("trace.", "sources[].", 1) for key in keys if key.startswith("trace.")}
+        columns = self.manual.names("COLUMNS", "Call sites, caches and groups")
+        columns = {name + "[]" if name in ("caches", "lifetime_ns.histogram") else name for name in columns}
+        objects = self.manual.names("COLUMNS", "Live objects")
+        fields = {"key." + name for name in self.manual.names("COLUMNS", "Fields of --by")}
+        for key, names in (("sites", columns), ("caches", columns), ("groups", columns | fields),
+                           ("objects", objects)):
+            if key + "[]" in keys:
+                keys |= {f"{key}[].{name}" for name in names}
+        return keys
+
+    def check_keys(self, documented, *reports):
+        """Every key of the reports is documented; every documented key but of rows is in one of them."""
+        seen = set()
+        for report in reports:
+            seen |= keys_of(report)
+        seen = {key.replace("_ticks", "_ns") for key in seen}
+        filters = set(re.findall(r"^\.Va (\w+)", "\n".join(self.manual.lines("JSON", "report and objects")), re.M))
+        named = {key for key in seen if key.startswith("filters.")}
+        self.assertLessEqual({key.removeprefix("filters.") for key in named}, filters)
+        seen -= named
+        seen = {"events" if key.startswith("events.") else key for key in seen}
+        self.assertEqual(seen - documented, set())
+        rows = re.compile(r"(sites|caches|groups|objects|sources)\[\]|filters$")
+        self.assertEqual({key for key in documented - seen if not rows.match(key)}, set())
+
+    def test_keys_of_report(self):
+        lost = FIXTURES / "x86_64-5.10-lost.dat"
+        self.check_keys(
+            self.documented_keys("All commands but events", "report and objects", "report"),
+            json.loads(kmstat("report", "--json", "--by", "site,function,module,cache,comm,pid,cpu,node", SLAB4)),
+            json.loads(kmstat("report", "--json", "--by", "gfp,size", SLAB4)),
+            json.loads(kmstat("report", "--json", "--function", "copy*", "--detail", "--objects", "256", SLAB4)),
+            json.loads(kmstat("report", "--json", "--on-loss", "reset", lost)))
+
+    def test_keys_of_objects(self):
+        chosen = ["--min-age", "1us", "--min-size", "1", "--cache", "*", "--site", "*", "--function", "*", "--module",
+                  "*", "--comm", "*", "--pid", "0-99999", "--cpu", "0-9", "--node=-1", "--gfp", "*", "--time",
+                  "0%,100%"]
+        self.check_keys(
+            self.documented_keys("All commands but events", "report and objects", "objects"),
+            json.loads(kmstat("objects", "--json", "--objects", "256", SLAB4)),
+            json.loads(kmstat("objects", "--json", *chosen, SLAB4)))
+
+    def test_keys_of_info(self):
+        self.check_keys(
+            self.documented_keys("All commands but events", "info") - {"domain"},
+            json.loads(kmstat("info", "--json", SLAB4)),
+            json.loads(kmstat("info", "--json", FIXTURES / "x86_64-6.18-sched-only.dat")))
+
+
+class TestReadme(unittest.TestCase):
+    maxDiff = None
+
+    @staticmethod
+    def examples():
+        """(command, expected lines) of the ```console blocks."""
+        for block in re.findall(r"^```console\n(.*?)^```$", (TREE / "README.md").read_text(), re.M | re.S):
+            for example in re.split(r"^\$ ", block, flags=re.M)[1:]:
+                command, *expected = example.splitlines()
+                yield command, expected
+
+    def compare(self, expected, actual):
+        """A line "..." stands for any number of lines."""
+        at = 0
+        skips = False
+        for line in expected:
+            if line == "...":
+                skips = True
+                continue
+            if skips:
+                while at < len(actual) and actual[at] != line:
+                    at += 1
+                skips = False
+            self.assertLess(at, len(actual), f"not in the output: {line}")
+            self.assertEqual(actual[at], line)
+            at += 1
+        if not skips:
+            self.assertEqual(actual[at:], [])
+
+    def test_examples(self):
+        run = 0
+        with tempfile.TemporaryDirectory() as directory:
+            (pathlib.Path(directory) / "kmstat").symlink_to(KMSTAT)
+            path = directory + os.pathsep + os.environ["PATH"]
+            for command, expected in self.examples():
+                with self.subTest(command=command):
+                    self.assertRegex(command, r"^(build/release/)?kmstat ")
+                    run += 1
+                    if "| jq " in command and not shutil.which("jq"):
+                        continue
+                    done = subprocess.run(["sh", "-c", command.removeprefix("build/release/")], cwd=TREE, text=True,
+                                          capture_output=True, check=False, env={**environment(), "PATH": path})
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    self.compare(expected, done.stdout.splitlines())
+        self.assertGreater(run, 3)
+
+    def test_links(self):
+        for target in re.findall(r"\]\(([^)#:]+)\)", (TREE / "README.md").read_text()):
+            self.assertTrue((TREE / target).exists(), target)
+
+    def test_make_targets(self):
+        makefile = (TREE / "Makefile").read_text()
+        for target in re.findall(r"^    make (\w+)", (TREE / "README.md").read_text(), re.M):
+            self.assertRegex(makefile, rf"(?m)^{target}:")
+
+
+class TestArchitecture(unittest.TestCase):
+    """The table of layers against the sources."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.text = (TREE / "ARCHITECTURE.md").read_text()
+        cls.layer, cls.may = {}, {}
+        for layer, modules, may in re.findall(r"^\| (\w+) \| ([\w ]+) \| ([\w ]+) \|$", cls.text, re.M):
+            if layer == "layer":
+                continue
+            cls.may[layer] = set(may.split()) | {layer}
+            for module in modules.split():
+                cls.layer[module] = layer
+
+    def test_every_built_module_has_a_layer(self):
+        built = set(re.findall(r"^  (?:src|cmd)/(\w+)\.c$", (TREE / "CMakeLists.txt").read_text(), re.M))
+        self.assertGreater(len(built), 30)
+        self.assertEqual(built - set(self.layer), set())
+
+    def test_every_module_exists(self):
+        there = {path.stem for folder in ("src", "cmd") for path in (TREE / folder).glob("*.[ch]")}
+        self.assertEqual(set(self.layer) - there, set())
+
+    def test_every_module_is_explained(self):
+        explained = set(re.findall(r"\*\*(\w+)\*\*", self.text))
+        hidden = {name for name in self.layer if name.endswith(("_private", "_writer"))}
+        self.assertEqual(set(self.layer) - explained - hidden, set())
+
+    def test_includes_go_down(self):
+        wrong = []
+        for folder in ("src", "cmd"):
+            for path in sorted((TREE / folder).glob("*.[ch]")):
+                layer = self.layer.get(path.stem)
+                if not layer:
+                    continue
+                for header in re.findall(r'^#include "(\w+)\.h"', path.read_text(), re.M):
+                    if self.layer.get(header) not in self.may[layer]:
+                        wrong.append(f"{path.name} ({layer}) includes {header}.h ({self.layer.get(header)})")
+        self.assertEqual(wrong, [])
+
+
+class TestChanges(unittest.TestCase):
+    def test_version(self):
+        version = kmstat("--version").split()[1]
+        self.assertRegex((TREE / "CHANGES").read_text(), rf"(?m)^{re.escape(version)}$")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    KMSTAT = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

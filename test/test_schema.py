@@ -1,0 +1,404 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What kmstat writes for machines, on real recordings: it follows the schemas
+of doc/schema, says the same twice, and its numbers agree with one another.
+
+	test_schema.py KMSTAT [unittest arguments]
+
+Exit status 77: skipped, python3-jsonschema is not there.
+"""
+
+import collections
+import csv
+import glob
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: python3-jsonschema is not installed")
+    sys.exit(77)
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCHEMAS = os.path.join(HERE, "..", "doc", "schema")
+FIXTURES = os.path.join(HERE, "fixtures")
+KMSTAT = None
+
+# What one recording or another has: loss, overflow, ticks, 32 bits, big endian, doubled kmallocs, several buffers.
+ALL = sorted(os.path.basename(path) for path in glob.glob(os.path.join(FIXTURES, "*.dat*")))
+NO_SLAB = ["x86_64-6.18-sched-only.dat"]
+SLAB = [name for name in ALL if name not in NO_SLAB]
+MANY_BUFFERS = ["built-two-slab-buffers.dat"]
+ONE = [name for name in SLAB if name not in MANY_BUFFERS]
+WL = "x86_64-6.18-slab4-wl.dat"
+LEAKY = "x86_64-6.12-gt-leaky.dat"
+LOST = "x86_64-5.10-lost.dat"
+
+SUMS = [
+    "allocs_count", "tracked_count", "failed_count", "doubled_count", "overflowed_count", "overflowed_bytes",
+    "matched_frees_count", "implied_frees_count", "cross_cpu_frees_count", "live_count", "live_bytes",
+    "live_requested_bytes", "live_waste_bytes", "total_allocated_bytes", "total_requested_bytes",
+    "total_waste_bytes", "at_peak_count",
+]
+TOTALS = {
+    "alloc_events_count": int, "free_events_count": int, "failed_count": int, "doubled_count": int,
+    "overflowed_count": int, "overflowed_bytes": int, "tracked_count": int, "matched_frees_count": int,
+    "implied_frees_count": int, "null_frees_count": int, "unmatched_frees_count": int, "live_count": int,
+    "live_bytes": int, "live_is": str, "live_requested_bytes": int, "live_waste_bytes": int,
+    "peak_live_count": int, "peak_live_bytes": int, "peak_time_ns": int, "total_allocated_bytes": int,
+    "total_requested_bytes": int, "total_waste_bytes": int,
+}
+SITE = {
+    "symbol": str, "function": str, "module": (str, type(None)), "address": str, "allocs_count": int,
+    "matched_frees_count": int, "implied_frees_count": int, "live_count": int, "live_bytes": int, "live_is": str,
+    "live_requested_bytes": int, "live_waste_bytes": int, "at_peak_bytes": int, "peak_live_bytes": int,
+    "total_allocated_bytes": int, "total_waste_bytes": int, "oldest_age_ns": (int, type(None)),
+    "lifetime_ns": dict, "caches": list,
+}
+CACHE = {
+    "name": str, "object_bytes": (int, type(None)), "allocs_count": int, "live_count": int, "live_bytes": int,
+    "live_is": str, "peak_live_bytes": int,
+}
+OVERFLOW = {
+    "capacity_count": int, "fixed": bool, "memory_bytes": int, "when_full": str, "overflowed_count": int,
+    "first_ns": (int, type(None)), "episodes_count": int, "recommended_count": int,
+}
+TRACE = {
+    "file": str, "format": str, "kernel": (str, type(None)), "clock": str, "cpus_count": int, "start_ns": int,
+    "end_ns": int, "duration_ns": int, "events_count": int, "buffer": str,
+}
+
+
+def run(*arguments, status=0):
+    """Standard output of kmstat, run among the fixtures."""
+    result = subprocess.run([KMSTAT, *arguments], cwd=FIXTURES, stdin=subprocess.DEVNULL, capture_output=True,
+                            check=False)
+    if result.returncode != status:
+        raise AssertionError(f"kmstat {' '.join(arguments)}: exit status {result.returncode}: "
+                             f"{result.stderr.decode(errors='replace')}")
+    return result.stdout
+
+
+def read(*arguments):
+    return json.loads(run(*arguments, "--json"))
+
+
+def read_lines(*arguments):
+    return [json.loads(line) for line in run("events", "-q", "--json", *arguments).splitlines()]
+
+
+class Test(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.validators = {}
+        store = {}
+        for path in glob.glob(os.path.join(SCHEMAS, "*.schema.json")):
+            with open(path, encoding="utf-8") as file:
+                schema = json.load(file)
+            store[schema["$id"]] = schema
+        for schema in store.values():
+            jsonschema.Draft202012Validator.check_schema(schema)
+            resolver = jsonschema.RefResolver(schema["$id"], schema, store=store)
+            cls.validators[schema["title"]] = jsonschema.Draft202012Validator(schema, resolver=resolver)
+
+    def follows(self, document, kind=None):
+        errors = list(self.validators[kind or document["schema"]].iter_errors(document))
+        self.assertEqual([f"{list(e.absolute_path)}: {e.message[:200]}" for e in errors[:3]], [])
+
+    def has(self, record, keys):
+        for key, types in keys.items():
+            self.assertIn(key, record)
+            self.assertIsInstance(record[key], types, key)
+            if types is int:
+                self.assertNotIsInstance(record[key], bool, key)
+
+    # --- schemas ---
+
+    def test_kinds(self):
+        self.assertEqual(sorted(self.validators),
+                         ["kmstat.events", "kmstat.info", "kmstat.objects", "kmstat.report", "kmstat.reports"])
+
+    def test_warning_codes_are_those_of_the_source(self):
+        with open(os.path.join(HERE, "..", "src", "health.c"), encoding="utf-8") as file:
+            source = set(re.findall(r'\[KM_WARN_\w+\]\s*=\s*"(\w+)"', file.read()))
+        for kind in ("kmstat.report", "kmstat.objects"):
+            health = self.validators[kind].schema["properties"]["health"]["properties"]
+            self.assertEqual(set(health["warnings"]["items"]["properties"]["code"]["enum"]), source)
+        self.assertGreater(len(source), 10)
+
+    def test_schemas_refuse(self):
+        """A schema that takes anything would pass all the other tests."""
+        report = read("report", WL, "-n", "1")
+        broken = [
+            lambda d: d.pop("totals"), lambda d: d["totals"].pop("live_bytes"),
+            lambda d: d["totals"].update(live_bytes="1"), lambda d: d["sites"][0].update(live_is="maybe"),
+            lambda d: d["sites"][0].update(address="12"), lambda d: d["health"].update(completeness="half"),
+            lambda d: d["health"]["warnings"][0].update(code="new"), lambda d: d.update(schema="kmstat.info"),
+            lambda d: d["caches"][0].pop("object_bytes"), lambda d: d["trace"].update(start_ns=-1),
+        ]
+        for change in broken:
+            document = json.loads(json.dumps(report))
+            change(document)
+            self.assertFalse(self.validators["kmstat.report"].is_valid(document))
+        report["new_key"] = report["totals"]["new_key"] = 1
+        self.follows(report)
+
+    def test_report(self):
+        for name in ONE:
+            with self.subTest(file=name):
+                self.follows(read("report", name))
+        variants = [
+            ("--by", "function,cache"), ("--by", "site,module,comm,pid,cpu,node,gfp,size"), ("--objects", "256"),
+            ("--cache", "maple*,!x", "--min-age", "1ms", "--time", "10%,"), ("-n", "2"), ("--raw-ip",),
+            ("--detail", "--function", "copy_process"), ("--cache", "nosuch"),
+        ]
+        for variant in variants:
+            for name in [WL, "built-counter-clock.dat"]:
+                with self.subTest(file=name, arguments=variant):
+                    self.follows(read("report", name, *variant))
+        for loss in ("taint", "keep", "reset"):
+            self.follows(read("report", LOST, "--on-loss", loss))
+
+    def test_reports(self):
+        for command in ("report", "objects"):
+            for name in MANY_BUFFERS + [WL, "arm64-6.12-2buffers.dat"]:
+                with self.subTest(file=name, arguments=command):
+                    document = read(command, "--buffer", "all", name)
+                    self.follows(document)
+                    self.assertEqual(document["schema"], "kmstat.reports")
+                    for report in document["reports"]:
+                        self.follows(report)
+        self.assertEqual([r["trace"]["buffer"] for r in read("report", "-B", "all", *MANY_BUFFERS)["reports"]],
+                         ["one", "two"])
+
+    def test_objects(self):
+        for name in ONE:
+            with self.subTest(file=name):
+                self.follows(read("objects", name))
+        self.follows(read("objects", WL, "--objects", "256", "-n", "3"))
+
+    def test_info(self):
+        for name in ALL:
+            with self.subTest(file=name):
+                self.follows(read("info", name))
+
+    def test_events(self):
+        for name in ONE:
+            with self.subTest(file=name):
+                lines = read_lines(name, "-n", "2000")
+                self.assertGreater(len(lines), 0)
+                for line in lines:
+                    self.follows(line, "kmstat.events")
+        outcomes = set()
+        for line in read_lines(LEAKY) + read_lines(WL, "--objects", "256"):
+            if line["outcome"] not in outcomes:
+                self.follows(line, "kmstat.events")
+                outcomes.add(line["outcome"])
+        schema = self.validators["kmstat.events"].schema
+        self.assertEqual(outcomes, set(schema["properties"]["outcome"]["enum"]))
+
+    # --- keys that scripts rely on, whatever the schemas say ---
+
+    def test_fixed_keys(self):
+        for name in [WL, LEAKY, "s390x-6.1-slab-mono.dat"]:
+            with self.subTest(file=name):
+                report = read("report", name)
+                self.assertEqual((report["schema"], report["schema_version"], report["domain"]),
+                                 ("kmstat.report", 1, "slab"))
+                self.has(report, {"generator": str, "filters": dict, "truncated": bool})
+                self.has(report["trace"], TRACE)
+                self.assertEqual(report["sources"], [report["trace"]])
+                self.has(report["totals"], TOTALS)
+                self.has(report["overflow"], OVERFLOW)
+                self.has(report["health"], {"completeness": str, "completeness_flags": list, "lost_events_count": int,
+                                            "lost_is": str, "cpus": list, "warnings": list})
+                for site in report["sites"]:
+                    self.has(site, SITE)
+                    self.has(site["lifetime_ns"], {key: (int, type(None)) for key in ("min", "max", "p50", "p99")})
+                    self.has(site["lifetime_ns"], {"count": int, "histogram": list})
+                for cache in report["caches"]:
+                    self.has(cache, CACHE)
+                for cpu in report["health"]["cpus"]:
+                    self.has(cpu, {"cpu": int, "lost_events_count": int, "lost_is": str})
+                objects = read("objects", name)["objects"]
+                for row in objects:
+                    self.has(row, {"ptr": str, "symbol": str, "cache": str, "requested_bytes": int,
+                                   "allocated_bytes": int, "age_ns": int, "pid": int, "comm": str, "cpu": int})
+                self.has(read("info", name), {"trace": dict, "buffers": list, "events": dict})
+
+    # --- numbers ---
+
+    def identities(self, row, allocs="allocs_count", reset=0):
+        self.assertEqual(row[allocs], row["failed_count"] + row["doubled_count"] + row["overflowed_count"] +
+                         row["tracked_count"])
+        # A row does not tell what was forgotten at a loss: the default forgets nothing.
+        self.assertEqual(row["tracked_count"], row["matched_frees_count"] + row["implied_frees_count"] +
+                         row["live_count"] + reset)
+        self.assertEqual(row["live_waste_bytes"], row["live_bytes"] - row["live_requested_bytes"])
+        self.assertEqual(row["total_waste_bytes"], row["total_allocated_bytes"] - row["total_requested_bytes"])
+        self.assertGreaterEqual(row["peak_live_bytes"], row["live_bytes"])
+        self.assertGreaterEqual(row["peak_live_count"], row["live_count"])
+        self.assertGreaterEqual(row["total_allocated_bytes"], row["peak_live_bytes"])
+        self.assertGreaterEqual(row["matched_frees_count"], row["cross_cpu_frees_count"])
+
+    def agrees(self, report):
+        totals = report["totals"]
+        self.identities(totals, "alloc_events_count", totals.get("reset_count", 0))
+        self.assertEqual(totals["free_events_count"], totals["null_frees_count"] + totals["matched_frees_count"] +
+                         totals["unmatched_frees_count"])
+        for table in ("sites", "caches", "groups"):
+            if table not in report:
+                continue
+            for key in SUMS:
+                of_totals = totals["alloc_events_count" if key == "allocs_count" else key]
+                self.assertEqual(sum(row[key] for row in report[table]), of_totals, f"{key} of {table}")
+            self.assertEqual(sum(row["at_peak_bytes"] for row in report[table]), totals["peak_live_bytes"], table)
+            for row in report[table]:
+                if "reset_count" not in totals:
+                    self.identities(row)
+                lifetimes = row["lifetime_ticks"] if "lifetime_ticks" in row else row["lifetime_ns"]
+                self.assertEqual(lifetimes["count"], row["matched_frees_count"])
+                self.assertEqual(sum(count for _, count in lifetimes["histogram"]), lifetimes["count"])
+                self.assertEqual(row["oldest_age_ticks" if "oldest_age_ticks" in row else "oldest_age_ns"] is None,
+                                 row["live_count"] == 0)
+            live = [row["live_bytes"] for row in report[table]]
+            self.assertEqual(live, sorted(live, reverse=True))
+        overflow = report["overflow"]
+        self.assertLessEqual(overflow["peak_count"], overflow["capacity_count"])
+        if overflow["overflowed_count"]:
+            self.assertEqual(overflow["peak_count"], overflow["capacity_count"])
+            self.assertGreater(overflow["recommended_count"], overflow["capacity_count"])
+            self.assertGreater(overflow["episodes_count"], 0)
+
+    def test_identities(self):
+        for name in ONE:
+            with self.subTest(file=name):
+                report = read("report", name)
+                self.agrees(report)
+                replay, totals = report["health"]["replay"], report["totals"]
+                for key in ("tracked_count", "overflowed_count", "failed_count", "doubled_count", "matched_frees_count",
+                            "implied_frees_count", "null_frees_count", "unmatched_frees_count"):
+                    self.assertEqual(replay[key], totals[key])
+                self.assertEqual(sum(replay[k + "_count"] for k in ("kmalloc", "kmalloc_node", "kmem_cache_alloc",
+                                                                    "kmem_cache_alloc_node")),
+                                 totals["alloc_events_count"])
+                self.assertEqual(replay["kfree_count"] + replay["kmem_cache_free_count"], totals["free_events_count"])
+
+    def test_identities_of_variants(self):
+        variants = [("--objects", "256"), ("--objects", "1"), ("--by", "comm,cpu"), ("--cache", "kmalloc-*"),
+                    ("--comm", "sh", "--time", "20%,80%"), ("--on-loss", "reset"), ("--by", "function,cache"),
+                    ("--on-loss", "keep"), ("--gfp", "__GFP_ZERO"), ("--cpu", "1", "--objects", "64"),
+                    ("--function", "!copy_process")]
+        for variant in variants:
+            for name in [WL, LOST, "i386-6.1-slab-mono.dat"]:
+                with self.subTest(file=name, arguments=variant):
+                    self.agrees(read("report", name, *variant))
+
+    def test_filters_part_the_whole(self):
+        """What a filter takes and what its negation takes are all there is, but for the peaks."""
+        keys = [key for key in SUMS if not key.startswith("at_peak")]
+        for option, value in (("--cache", "maple*"), ("--cpu", "1"), ("--function", "mas_*"), ("--comm", "wls*")):
+            with self.subTest(option=option):
+                whole, yes, no = (read("report", WL, *arguments)["totals"]
+                                  for arguments in ((), (option, value), (option, "!" + value)))
+                self.assertGreater(yes["live_count"], 0)
+                for key in keys:
+                    key = "alloc_events_count" if key == "allocs_count" else key
+                    self.assertEqual(yes[key] + no[key], whole[key], key)
+
+    def test_objects_agree_with_report(self):
+        for name in ONE:
+            with self.subTest(file=name):
+                report, objects = read("report", name), read("objects", name)["objects"]
+                self.assertEqual(len(objects), report["totals"]["live_count"])
+                self.assertEqual(sum(o["allocated_bytes"] for o in objects), report["totals"]["live_bytes"])
+                self.assertEqual(sum(o["requested_bytes"] for o in objects), report["totals"]["live_requested_bytes"])
+                self.assertEqual(len({o["ptr"] for o in objects}), len(objects))
+                counts = collections.Counter(o["cache"] for o in objects)
+                self.assertEqual({c["name"]: c["live_count"] for c in report["caches"] if c["live_count"]}, counts)
+
+    def test_events_agree_with_report(self):
+        for name in ONE:
+            with self.subTest(file=name):
+                outcomes = collections.Counter(line["outcome"] for line in read_lines(name))
+                replay = read("report", name)["health"]["replay"]
+                if replay["reordered_count"]:
+                    continue  # what was mended later stands in the events as it was met
+                self.assertEqual(outcomes["tracked"] + outcomes["implied_free"], replay["tracked_count"])
+                for outcome, key in (("matched", "matched_frees_count"), ("unmatched", "unmatched_frees_count"),
+                                     ("null", "null_frees_count"), ("implied_free", "implied_frees_count"),
+                                     ("failed", "failed_count"), ("doubled", "doubled_count")):
+                    self.assertEqual(outcomes[outcome], replay[key], outcome)
+
+    def test_info_agrees_with_report(self):
+        for name in ONE:
+            with self.subTest(file=name):
+                info, report = read("info", name), read("report", name)
+                replay = report["health"]["replay"]
+                for kind in ("kmalloc", "kmalloc_node", "kmem_cache_alloc", "kmem_cache_alloc_node", "kfree",
+                             "kmem_cache_free"):
+                    self.assertEqual(info["events"].get(kind, 0), replay[kind + "_count"], kind)
+                self.assertEqual(sum(info["events"].values()), sum(b["events_count"] for b in info["buffers"]))
+
+    # --- the same again, and as CSV ---
+
+    def test_two_runs_are_equal(self):
+        for arguments in (("report", "--json"), ("objects", "--json"), ("events", "-q", "--json"), ("info", "--json"),
+                          ("report", "--json", "--objects", "256"), ("report", "-q", "--format", "csv")):
+            for name in [WL, "arm64-6.12-v7zlib.dat"]:
+                with self.subTest(file=name, arguments=arguments):
+                    first = run(*arguments, name)
+                    self.assertEqual(first, run(*arguments, name))
+                    if arguments[0] != "info":
+                        self.assertEqual(first, run(*arguments, "--threads", "1", name))
+                    self.assertTrue(first.endswith(b"\n"))
+                    first.decode("utf-8")
+
+    @staticmethod
+    def flat(row):
+        """A JSON row as CSV has it."""
+        cells = {}
+        for key, value in row.items():
+            if isinstance(value, dict):
+                cells.update({f"{key}.{k}": v for k, v in Test.flat(value).items()})
+            elif key == "histogram":
+                pass
+            elif isinstance(value, bool):
+                cells[key] = "true" if value else "false"
+            elif isinstance(value, list):
+                cells[key] = ",".join(value)
+            else:
+                cells[key] = "" if value is None else str(value)
+        return cells
+
+    def csv_agrees(self, rows, *arguments):
+        text = run(*arguments, "-q", "--format", "csv").decode("utf-8")
+        found = list(csv.DictReader(io.StringIO(text, newline="")))
+        self.assertEqual(len(found), len(rows))
+        for expected, row in zip(rows, found):
+            self.assertEqual(row, self.flat(expected))
+
+    def test_csv(self):
+        for name in ONE:
+            with self.subTest(file=name):
+                self.csv_agrees(read("report", name)["sites"], "report", name)
+                self.csv_agrees(read("objects", name)["objects"], "objects", name)
+                self.csv_agrees(read_lines(name, "-n", "300"), "events", name, "-n", "300")
+                groups = read("report", name, "--by", "comm,cache")["groups"]
+                self.csv_agrees(groups, "report", name, "--by", "comm,cache")
+
+    def test_csv_of_odd_names(self):
+        self.csv_agrees(read("objects", "-B", "one", *MANY_BUFFERS)["objects"], "objects", "-B", "one", *MANY_BUFFERS)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    KMSTAT = os.path.realpath(sys.argv.pop(1))
+    unittest.main()
