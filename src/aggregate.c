@@ -563,6 +563,7 @@ static __attribute__((noinline, cold)) int mend_late_alloc(struct km_aggregate *
 	if (!key || a->is_finished)
 		return 0;
 	key->sums.matched_frees_count++;
+	key->sums.cross_cpu_frees_count += note->free_cpu != note->object.cpu;
 	live_sub(a, key, note->object.bytes_req, note->object.bytes_alloc);
 	return km_histogram_add(&key->lifetimes, 0);
 }
@@ -586,10 +587,13 @@ static __attribute__((noinline, cold)) int mend_late_free(struct km_aggregate *a
 	if (key) {
 		key->sums.implied_frees_count--;
 		key->sums.matched_frees_count++;
+		key->sums.cross_cpu_frees_count += note->free_cpu != old->cpu;
 		r = km_histogram_add(&key->lifetimes, note->free_time - old->time);
 	}
 	key = key_at(a, young->key);
 	if (!r && key) {
+		key->sums.cross_cpu_frees_count -= note->free_cpu != young->cpu;
+		key->sums.cross_cpu_frees_count += e->cpu != young->cpu;
 		km_histogram_remove(&key->lifetimes, note->free_time - young->time);
 		r = km_histogram_add(&key->lifetimes, e->time - young->time);
 	}

@@ -76,7 +76,8 @@ static void line(struct km_record *record, const char *label, const char *text)
 static void buffer_line(struct info *info, const struct km_buffer_info *buffer, const struct km_buffer_stats *stats,
 			const struct km_health *health, uint64_t slab)
 {
-	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], c[KM_FORMAT_BYTES], text[400], label[80], lost[80] = "";
+	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], c[KM_FORMAT_BYTES], text[400], label[80], lost[80] = "",
+											       pages[48] = "";
 	uint64_t duration = stats->last_time - stats->first_time;
 
 	if (buffer->unit == KM_CLOCK_NS)
@@ -88,12 +89,14 @@ static void buffer_line(struct info *info, const struct km_buffer_info *buffer, 
 	else
 		snprintf(lost, sizeof(lost), "lost: %s%s", health->lost_is == KM_LOST_EXACT ? "" : "at least ",
 			 km_format_count(a, health->lost_events_count));
+	/* Other formats have no ring-buffer pages in them. */
+	if (!strncmp(km_reader_info(info->reader)->format, "trace.dat", 9))
+		snprintf(pages, sizeof(pages), "sub-buffers of %u KiB, ", buffer->page_bytes / 1024);
 	snprintf(label, sizeof(label), "buffer %.64s", buffer->name[0] ? buffer->name : "(top)");
-	snprintf(text, sizeof(text),
-		 "%s events in %s, %s of them slab, %zu CPU%s, clock %s, sub-buffers of %u KiB, %s (%s)",
+	snprintf(text, sizeof(text), "%s events in %s, %s of them slab, %zu CPU%s, clock %s, %s%s (%s)",
 		 km_format_count(a, stats->events_count), b, km_format_count(c, slab), buffer->cpus_count,
-		 buffer->cpus_count == 1 ? "" : "s", buffer->clock[0] ? buffer->clock : "not told",
-		 buffer->page_bytes / 1024, km_completeness_name(health->completeness), lost);
+		 buffer->cpus_count == 1 ? "" : "s", buffer->clock[0] ? buffer->clock : "not told", pages,
+		 km_completeness_name(health->completeness), lost);
 	line(info->buffers, label, text);
 }
 

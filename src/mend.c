@@ -32,6 +32,7 @@ struct candidate {
 	struct km_object young; /* FREED: the object that took its place */
 	uint32_t free_cache;
 	uint16_t cpu; /* of the first event */
+	uint16_t free_cpu;
 	uint8_t step;
 	bool free_is_cache; /* the free is a kmem_cache_free */
 };
@@ -96,7 +97,8 @@ static void add_note(struct km_mend *mend, const struct candidate *c, const stru
 	mend->notes[mend->notes_count++] = (struct km_mend_note){ .object = *object,
 								  .free_time = c->free_time,
 								  .free_call_site = c->free_call_site,
-								  .free_cache = c->free_cache };
+								  .free_cache = c->free_cache,
+								  .free_cpu = c->free_cpu };
 	mend->count++;
 }
 
@@ -141,6 +143,9 @@ static void note_free(struct km_mend *mend, struct candidate *c, const struct km
 		c->step = STEP_FREED;
 		c->young = o->object;
 		c->free_time = e->time;
+		c->free_call_site = e->call_site;
+		c->free_cache = e->cache;
+		c->free_cpu = e->cpu;
 		return;
 	}
 	if (o->kind == KM_OUTCOME_UNMATCHED) {
@@ -150,6 +155,7 @@ static void note_free(struct km_mend *mend, struct candidate *c, const struct km
 					 .free_call_site = e->call_site,
 					 .free_cache = e->cache,
 					 .cpu = e->cpu,
+					 .free_cpu = e->cpu,
 					 .step = STEP_UNMATCHED,
 					 .free_is_cache = is_cache_free };
 		return;

@@ -45,6 +45,7 @@ struct km_mend_note {
 	uint64_t free_time; /* of the earlier free */
 	uint64_t free_call_site;
 	uint32_t free_cache;
+	uint16_t free_cpu;
 };
 
 struct km_mend;

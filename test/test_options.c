@@ -331,7 +331,7 @@ START_TEST(bad_values)
 	expect_refused(COMMAND_REPORT, "--by ''", "--by: \"\" is not a comma list of names, none of them empty");
 	expect_refused(COMMAND_REPORT, "-B ''", "--buffer: the NAME is empty");
 	expect_refused(COMMAND_REPORT, "--output=", "--output: the FILE is empty");
-	expect_refused(COMMAND_INFO, "--kallsyms ''", "--kallsyms: the FILE is empty");
+	expect_refused(COMMAND_REPORT, "--kallsyms ''", "--kallsyms: the FILE is empty");
 }
 END_TEST
 
@@ -442,7 +442,7 @@ START_TEST(help_ends_parsing)
 	ck_assert(l.options.version);
 	release(&l);
 	/* The walk that was left in the middle of a word is forgotten. */
-	accept(&l, COMMAND_INFO, "-v");
+	accept(&l, COMMAND_OBJECTS, "-v");
 	ck_assert_uint_eq(l.options.verbose, 1);
 	ck_assert(!l.options.help);
 	release(&l);
