@@ -31,6 +31,7 @@
 
 struct perf_reader {
 	struct km_reader base;
+	struct km_slab_names names;
 	struct km_perfdata *file;
 	struct km_buffer_info buffer;
 	char format_name[32], kernel_name[512], generator[128];
@@ -496,8 +497,7 @@ static int handle_sample(struct perf_reader *r, const struct km_perfdata_record 
 	layout = &r->layouts[sample.attr->layout - 1].layout;
 	if (sample.raw_bytes < 2 || km_load16(sample.raw, r->file->big_endian) != sample.attr->config)
 		return skip_sample(r, "a sample with the fields of another event", record->offset);
-	why = km_slab_record_decode(layout, sample.raw, sample.raw_bytes, r->file->big_endian, r->base.cache_names,
-				    &event);
+	why = km_slab_record_decode(layout, sample.raw, sample.raw_bytes, r->file->big_endian, &r->names, &event);
 	if (why)
 		return skip_sample(r, why, record->offset);
 	event.time = sample.time;
@@ -602,6 +602,7 @@ static int perf_open(struct km_source *source, const struct km_reader_options *o
 		return km_error_set(error, result, "out of memory");
 	r->only_counts = options->only_counts;
 	r->base.cache_names = km_intern_new();
+	r->names.table = r->base.cache_names;
 	r->tasks = km_task_names_new();
 	r->order = km_perfdata_order_new(WAITING_LIMIT);
 	if (!r->base.cache_names || !r->tasks || !r->order) {

@@ -61,89 +61,11 @@ struct tracedat_reader {
 
 /* --- formats --- */
 
-static const struct slab_event {
-	const char *name;
-	enum km_event_kind kind;
-} slab_events[] = {
-	{ "kmalloc", KM_EVENT_KMALLOC },
-	{ "kmalloc_node", KM_EVENT_KMALLOC_NODE },
-	{ "kmem_cache_alloc", KM_EVENT_CACHE_ALLOC },
-	{ "kmem_cache_alloc_node", KM_EVENT_CACHE_ALLOC_NODE },
-	{ "kfree", KM_EVENT_KFREE },
-	{ "kmem_cache_free", KM_EVENT_CACHE_FREE },
-};
-
 struct format_visit {
 	struct tracedat_reader *reader;
 	bool kmem_is_met[KM_EVENT_SLAB_KINDS];
 	int failure; /* out of memory */
 };
-
-static int missing_field(struct tracedat_reader *r, const char *event, const char *field)
-{
-	return km_error_set(&r->format_error, -EBADMSG,
-			    "%s: the format of event %s has no field \"%s\", which is needed",
-			    km_source_name(r->file->source), event, field);
-}
-
-/* The end of a field that must be there. */
-static int need(struct tracedat_reader *r, const struct km_event_format *format, const char *name,
-		struct km_field *ret_field, uint32_t *min_bytes)
-{
-	struct km_field field;
-	bool power;
-
-	if (!km_event_format_field(format, name, &field))
-		return missing_field(r, km_event_format_name(format), name);
-	power = field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8;
-	if (!power)
-		return km_error_set(&r->format_error, -EBADMSG,
-				    "%s: field \"%s\" of event %s has %u bytes, which is not a number's size",
-				    km_source_name(r->file->source), name, km_event_format_name(format), field.size);
-	*ret_field = field;
-	if (field.offset + (uint32_t)field.size > *min_bytes)
-		*min_bytes = field.offset + (uint32_t)field.size;
-	return 0;
-}
-
-static int slab_layout(struct tracedat_reader *r, const struct km_event_format *format, enum km_event_kind kind,
-		       struct km_tracedat_layout *layout)
-{
-	struct km_field field;
-	int result;
-
-	*layout = (struct km_tracedat_layout){ .kind = (uint8_t)kind };
-	result = need(r, format, "common_pid", &layout->pid, &layout->min_bytes);
-	if (!result)
-		result = need(r, format, "call_site", &layout->call_site, &layout->min_bytes);
-	if (!result)
-		result = need(r, format, "ptr", &layout->ptr, &layout->min_bytes);
-	if (!result && kind <= KM_EVENT_CACHE_ALLOC_NODE) {
-		result = need(r, format, "bytes_req", &layout->bytes_req, &layout->min_bytes);
-		if (!result)
-			result = need(r, format, "bytes_alloc", &layout->bytes_alloc, &layout->min_bytes);
-		if (!result)
-			result = need(r, format, "gfp_flags", &layout->gfp, &layout->min_bytes);
-		if (!result && km_event_format_field(format, "node", &field)) {
-			result = need(r, format, "node", &layout->node, &layout->min_bytes);
-			r->base.info.features |= KM_TRACE_NODES;
-		}
-	}
-	if (result)
-		return result;
-	if (km_event_format_field(format, "name", &field)) {
-		layout->name = field;
-		if ((field.is_data_loc || field.is_rel_loc) && field.size != 4)
-			layout->name.size = 0;
-		if (field.offset + (uint32_t)field.size > layout->min_bytes)
-			layout->min_bytes = field.offset + (uint32_t)field.size;
-		if (kind == KM_EVENT_CACHE_ALLOC)
-			r->base.info.features |= KM_TRACE_ALLOC_NAMES;
-		if (kind == KM_EVENT_CACHE_FREE)
-			r->base.info.features |= KM_TRACE_FREE_NAMES;
-	}
-	return 0;
-}
 
 static void add_layout(struct tracedat_reader *r, uint16_t id, const struct km_tracedat_layout *layout)
 {
@@ -155,30 +77,31 @@ static void add_layout(struct tracedat_reader *r, uint16_t id, const struct km_t
 	d->layout_of_id[id] = (uint8_t)d->layouts_count++;
 }
 
-static int visit_slab_format(struct format_visit *visit, const struct slab_event *event, const char *text, size_t bytes)
+static int visit_slab_format(struct format_visit *visit, enum km_event_kind kind, const char *text, size_t bytes)
 {
 	struct tracedat_reader *r = visit->reader;
-	struct km_tracedat_layout layout;
+	struct km_tracedat_layout layout = { .text_offset = 0 };
+	const char *file_name = km_source_name(r->file->source);
 	struct km_event_format *format;
 	struct km_error error = { 0 };
 	int result;
 
-	if (visit->kmem_is_met[event->kind])
+	if (visit->kmem_is_met[kind])
 		return 0;
-	visit->kmem_is_met[event->kind] = true;
+	visit->kmem_is_met[kind] = true;
 	result = km_event_format_parse(text, bytes, &format, &error);
 	if (result == -ENOMEM) {
 		visit->failure = result;
 		return result;
 	}
 	if (result) {
-		km_error_set(&r->format_error, result, "%s: the format of event %s can not be used: %s",
-			     km_source_name(r->file->source), event->name, error.text);
+		km_error_set(&r->format_error, result, "%s: the format of event %s can not be used: %s", file_name,
+			     km_event_kind_name(kind), error.text);
 		return 0;
 	}
-	if (!slab_layout(r, format, event->kind, &layout)) {
+	if (!km_slab_record_layout(format, kind, file_name, &layout.slab, &r->base.info.features, &r->format_error)) {
 		add_layout(r, km_event_format_id(format), &layout);
-		if (!r->base.gfp.count && event->kind <= KM_EVENT_CACHE_ALLOC_NODE)
+		if (!r->base.gfp.count && kind <= KM_EVENT_CACHE_ALLOC_NODE)
 			km_gfp_parse(text, bytes, &r->base.gfp);
 	}
 	km_event_format_free(format);
@@ -187,24 +110,21 @@ static int visit_slab_format(struct format_visit *visit, const struct slab_event
 
 static int visit_event_format(void *context, const char *system, const char *text, size_t bytes)
 {
-	struct format_visit *visit = context;
+	enum km_event_kind kind;
 	char name[64];
 	uint16_t id;
 
-	if (strcmp(system, "kmem") || km_event_format_peek(text, bytes, name, sizeof(name), &id) < 0)
+	if (strcmp(system, "kmem") || km_event_format_peek(text, bytes, name, sizeof(name), &id) < 0 ||
+	    !km_slab_record_kind(name, &kind))
 		return 0;
-	for (size_t i = 0; i < sizeof(slab_events) / sizeof(slab_events[0]); i++) {
-		if (!strcmp(name, slab_events[i].name))
-			return visit_slab_format(visit, &slab_events[i], text, bytes);
-	}
-	return 0;
+	return visit_slab_format(context, kind, text, bytes);
 }
 
 /* ftrace's own print event, which trace_marker writes. */
 static int visit_ftrace_format(void *context, const char *system, const char *text, size_t bytes)
 {
 	struct format_visit *visit = context;
-	struct km_tracedat_layout layout = { .kind = KM_EVENT_MARK };
+	struct km_tracedat_layout layout = { .slab.kind = KM_EVENT_MARK };
 	struct km_event_format *format;
 	struct km_field field;
 	char name[64];
@@ -217,7 +137,7 @@ static int visit_ftrace_format(void *context, const char *system, const char *te
 		return 0;
 	if (km_event_format_field(format, "buf", &field)) {
 		layout.text_offset = field.offset;
-		layout.min_bytes = field.offset;
+		layout.slab.min_bytes = field.offset;
 		add_layout(visit->reader, id, &layout);
 	}
 	km_event_format_free(format);

@@ -89,3 +89,21 @@ int km_slab_record_layout(const struct km_event_format *format, enum km_event_ki
 	*ret_layout = layout;
 	return 0;
 }
+
+uint32_t km_slab_names_number(struct km_slab_names *names, const char *text, uint32_t bytes)
+{
+	uint64_t head = 0, tail = 0;
+	unsigned i;
+
+	if (bytes < 8 || bytes > KM_SLAB_NAME_BYTES) /* short ones are rare, and need no short cut */
+		return km_intern_add(names->table, text, strnlen(text, bytes));
+	memcpy(&head, text, 8);
+	memcpy(&tail, text + bytes - 8, 8);
+	i = (unsigned)((head ^ tail << 1) * UINT64_C(0x9e3779b97f4a7c15) >> 57) % KM_SLAB_NAMES;
+	if (names->names[i].number && names->names[i].bytes == bytes && !memcmp(names->names[i].text, text, bytes))
+		return names->names[i].number;
+	names->names[i].number = km_intern_add(names->table, text, strnlen(text, bytes));
+	names->names[i].bytes = (uint16_t)bytes;
+	memcpy(names->names[i].text, text, bytes);
+	return names->names[i].number;
+}

@@ -52,18 +52,31 @@ static inline uint64_t km_slab_record_number(const uint8_t *record, struct km_fi
 	}
 }
 
+#define KM_SLAB_NAMES      128 /* a power of two */
+#define KM_SLAB_NAME_BYTES 40
+
+/* Cache names met before: a direct-mapped way past the shared table. All zero but `table`: empty. One thread's. */
+struct km_slab_names {
+	struct km_intern *table; /* borrowed */
+	struct {
+		uint32_t number; /* 0: free */
+		uint16_t bytes;  /* with its NUL */
+		char text[KM_SLAB_NAME_BYTES];
+	} names[KM_SLAB_NAMES];
+};
+
+/* The number of a name of `bytes` bytes, its NUL among them where it has one. */
+uint32_t km_slab_names_number(struct km_slab_names *names, const char *text, uint32_t bytes);
+
 static inline uint32_t km_slab_record_name(const uint8_t *record, uint32_t bytes, struct km_field field,
-					   bool big_endian, struct km_intern *names)
+					   bool big_endian, struct km_slab_names *names)
 {
 	uint32_t where, offset, length;
-	const char *text;
 
 	if (!field.size)
 		return KM_CACHE_NONE;
-	if (!field.is_data_loc && !field.is_rel_loc) {
-		text = (const char *)record + field.offset;
-		return km_intern_add(names, text, strnlen(text, field.size));
-	}
+	if (!field.is_data_loc && !field.is_rel_loc)
+		return km_slab_names_number(names, (const char *)record + field.offset, field.size);
 	where = km_load32(record + field.offset, big_endian);
 	offset = where & 0xffff;
 	length = where >> 16;
@@ -71,8 +84,7 @@ static inline uint32_t km_slab_record_name(const uint8_t *record, uint32_t bytes
 		offset += field.offset + field.size;
 	if (offset > bytes || length > bytes - offset)
 		return KM_CACHE_NONE;
-	text = (const char *)record + offset;
-	return km_intern_add(names, text, strnlen(text, length));
+	return km_slab_names_number(names, (const char *)record + offset, length);
 }
 
 /*
@@ -80,7 +92,7 @@ static inline uint32_t km_slab_record_name(const uint8_t *record, uint32_t bytes
  * can not be used (a literal), and *event is in pieces.
  */
 static inline const char *km_slab_record_decode(const struct km_slab_layout *layout, const uint8_t *record,
-						uint32_t bytes, bool big_endian, struct km_intern *names,
+						uint32_t bytes, bool big_endian, struct km_slab_names *names,
 						struct km_event *event)
 {
 	if (bytes < layout->min_bytes)

@@ -12,16 +12,6 @@
 /* One record may become a loss before it and two marks. */
 #define EVENTS_OF_RECORD 3
 
-#define NAMES      128 /* of a power of two */
-#define NAME_BYTES 40
-
-/* A cache name met before: the direct-mapped way past the shared table. */
-struct name {
-	uint32_t number; /* 0: free */
-	uint16_t bytes;  /* with its NUL */
-	char text[NAME_BYTES];
-};
-
 struct km_tracedat_stream {
 	const struct km_tracedat_decoder *decoder;
 	struct km_tracedat_pages *pages;
@@ -33,7 +23,7 @@ struct km_tracedat_stream {
 	bool loss_is_pending; /* a KM_EVENT_LOST is due before the next event */
 	uint64_t pending_count;
 	bool mark_is_met[2];
-	struct name names[NAMES];
+	struct km_slab_names names;
 };
 
 static void note(char *text, size_t bytes, const char *what, const struct km_tracedat_stream *s)
@@ -102,62 +92,6 @@ static int open_page(struct km_tracedat_stream *s, struct km_error *error)
 
 /* --- one record --- */
 
-static inline uint64_t load_field(const uint8_t *record, struct km_field field, bool big_endian)
-{
-	const uint8_t *p = record + field.offset;
-
-	switch (field.size) {
-	case 8:
-		return km_load64(p, big_endian);
-	case 4:
-		return km_load32(p, big_endian);
-	case 2:
-		return km_load16(p, big_endian);
-	case 1:
-		return *p;
-	default:
-		return 0;
-	}
-}
-
-/* The number of a name of `bytes` bytes, its NUL among them where it has one. */
-static uint32_t name_number(struct km_tracedat_stream *s, const char *text, uint32_t bytes)
-{
-	uint64_t head = 0, tail = 0;
-	struct name *name;
-
-	if (bytes < 8 || bytes > NAME_BYTES) /* short ones are rare, and need no short cut */
-		return km_intern_add(s->decoder->names, text, strnlen(text, bytes));
-	memcpy(&head, text, 8);
-	memcpy(&tail, text + bytes - 8, 8);
-	name = &s->names[((head ^ tail << 1) * UINT64_C(0x9e3779b97f4a7c15) >> 57) % NAMES];
-	if (name->number && name->bytes == bytes && !memcmp(name->text, text, bytes))
-		return name->number;
-	name->number = km_intern_add(s->decoder->names, text, strnlen(text, bytes));
-	name->bytes = (uint16_t)bytes;
-	memcpy(name->text, text, bytes);
-	return name->number;
-}
-
-static inline uint32_t load_name(struct km_tracedat_stream *s, const uint8_t *record, uint32_t bytes,
-				 struct km_field field, bool big_endian)
-{
-	uint32_t where, offset, length;
-
-	if (!field.size)
-		return KM_CACHE_NONE;
-	if (!field.is_data_loc && !field.is_rel_loc)
-		return name_number(s, (const char *)record + field.offset, field.size);
-	where = km_load32(record + field.offset, big_endian);
-	offset = where & 0xffff;
-	length = where >> 16;
-	if (field.is_rel_loc)
-		offset += field.offset + field.size;
-	if (offset > bytes || length > bytes - offset)
-		return KM_CACHE_NONE;
-	return name_number(s, (const char *)record + offset, length);
-}
-
 static __attribute__((noinline, cold)) bool skip_record(struct km_tracedat_stream *s, const char *what)
 {
 	s->counts.skipped_count++;
@@ -175,8 +109,14 @@ static __attribute__((noinline)) bool decode_mark(struct km_tracedat_stream *s, 
 {
 	const struct km_tracedat_decoder *d = s->decoder;
 	const char *text = (const char *)record + layout->text_offset;
-	size_t length = strnlen(text, bytes - layout->text_offset);
+	size_t length;
 	bool is_met = false;
+
+	if (bytes < layout->slab.min_bytes)
+		return skip_record(s, "a record shorter than its fields");
+	length = strnlen(text, bytes - layout->text_offset);
+	*event =
+		(struct km_event){ .time = event->time, .cpu = event->cpu, .node = KM_NODE_ANY, .kind = KM_EVENT_MARK };
 
 	for (unsigned i = 0; i < 2; i++) {
 		if (!d->marks[i] || s->mark_is_met[i] || !memmem(text, length, d->marks[i], strlen(d->marks[i])))
@@ -196,37 +136,13 @@ static __attribute__((noinline)) bool decode_mark(struct km_tracedat_stream *s, 
 static inline bool decode_record(struct km_tracedat_stream *s, const struct km_tracedat_layout *layout,
 				 const uint8_t *record, uint32_t bytes, bool big_endian, struct km_event *event)
 {
-	if (bytes < layout->min_bytes)
-		return skip_record(s, "a record shorter than its fields");
-	event->call_site = load_field(record, layout->call_site, big_endian);
-	event->ptr = load_field(record, layout->ptr, big_endian);
-	event->pid = (int32_t)load_field(record, layout->pid, big_endian);
-	event->stack = 0;
+	const char *why;
+
 	event->cpu = (uint16_t)s->counts.loss.cpu;
-	event->kind = layout->kind;
-	event->domain = KM_DOMAIN_SLAB;
-	event->order = 0;
-	event->flags = 0;
-	event->cache = load_name(s, record, bytes, layout->name, big_endian);
-	if (layout->kind <= KM_EVENT_CACHE_ALLOC_NODE) {
-		event->bytes_req = load_field(record, layout->bytes_req, big_endian);
-		event->bytes_alloc = load_field(record, layout->bytes_alloc, big_endian);
-		event->gfp = (uint32_t)load_field(record, layout->gfp, big_endian);
-		event->node = KM_NODE_ANY;
-		if (layout->node.size)
-			event->node = (int16_t)load_field(record, layout->node, big_endian);
-		if (event->ptr &&
-		    (event->bytes_alloc >= KM_OBJECT_BYTES_LIMIT || event->bytes_req > event->bytes_alloc))
-			return skip_record(s, "an allocation of impossible size");
-	} else {
-		event->bytes_req = 0;
-		event->bytes_alloc = 0;
-		event->gfp = 0;
-		event->node = KM_NODE_ANY;
-		if (layout->kind == KM_EVENT_MARK)
-			return decode_mark(s, record, bytes, layout, event);
-	}
-	return true;
+	if (__builtin_expect(layout->slab.kind == KM_EVENT_MARK, 0))
+		return decode_mark(s, record, bytes, layout, event);
+	why = km_slab_record_decode(&layout->slab, record, bytes, big_endian, &s->names, event);
+	return why ? skip_record(s, why) : true;
 }
 
 /* --- pages to events --- */
@@ -303,7 +219,7 @@ static inline __attribute__((always_inline)) void decode_page(struct km_tracedat
 		event->time = time;
 		if (decode_record(s, layout, record, bytes, big_endian, event)) {
 			s->count++;
-			s->counts.slab_counts[layout->kind]++;
+			s->counts.slab_counts[layout->slab.kind]++;
 		}
 	}
 	s->counts.loss.events_count += events_count;
@@ -351,6 +267,7 @@ struct km_tracedat_stream *km_tracedat_stream_new(const struct km_tracedat_decod
 	if (!s)
 		return NULL;
 	s->decoder = decoder;
+	s->names.table = decoder->names;
 	s->counts.loss = *loss;
 	s->counts.ids = calloc(KM_EVENT_IDS, sizeof(*s->counts.ids));
 	s->pages = km_tracedat_pages_new(decoder->file, decoder->buffer, &decoder->buffer->cpus[index], read_bytes);

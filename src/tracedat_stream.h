@@ -10,16 +10,15 @@
 
 #include "intern.h"
 #include "reader.h"
+#include "slab_record.h"
 #include "tracedat.h"
 
 #define KM_EVENT_IDS 65536 /* common_type has 16 bits */
 
-/* Where one kind of event keeps its fields. */
+/* Where one kind of event keeps its fields: a slab event, or ftrace's print (MARK). */
 struct km_tracedat_layout {
-	uint8_t kind; /* enum km_event_kind; MARK for ftrace's print */
-	uint32_t min_bytes;
-	struct km_field pid, call_site, ptr, bytes_req, bytes_alloc, gfp, node, name;
-	uint16_t text_offset; /* MARK: where the text begins */
+	struct km_slab_layout slab; /* MARK: only kind, min_bytes and pid */
+	uint16_t text_offset;       /* MARK: where the text begins */
 };
 
 /* What all streams of a started buffer share; it does not change while they run. */
