@@ -108,6 +108,23 @@ static int parse_patterns(struct options *options, const struct option_row *row,
 	return km_patterns_parse(field_of(options, row), argument, error);
 }
 
+/* Names are the recording's own; a mask has to be one. */
+static int parse_gfp(struct options *options, const struct option_row *row, const char *argument,
+		     struct km_error *error)
+{
+	struct km_patterns *patterns = field_of(options, row);
+	size_t before = patterns->count;
+	int r = km_patterns_parse(patterns, argument, error);
+
+	for (size_t i = before; !r && i < patterns->count; i++) {
+		const char *glob = patterns->items[i].glob;
+
+		if (!strncmp(glob, "0x", 2) && (!glob[2] || glob[2 + strspn(glob + 2, "0123456789abcdefABCDEF")]))
+			r = km_parse_refuse(error, -EINVAL, glob, "a mask in hex such as 0xcc0");
+	}
+	return r;
+}
+
 static int parse_ranges(struct options *options, const struct option_row *row, const char *argument,
 			struct km_error *error)
 {
@@ -569,7 +586,7 @@ const struct option_row option_rows[] = {
 		.help = "with these gfp flags, as names (GFP_KERNEL, __GFP_ACCOUNT), globs or hex masks",
 		.group = GROUP_FILTERS,
 		.commands = COMMANDS_REPLAY,
-		.parse = parse_patterns,
+		.parse = parse_gfp,
 		.offset = FIELD(filter.gfp),
 	},
 	{

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "aggregate.h"
 #include "tuples.h"
@@ -81,20 +82,39 @@ int km_detail_account(struct km_detail *detail, const struct km_event *event, ui
 	return tally(detail, KM_DETAIL_COMMS, (uint64_t)(uintptr_t)comm, event->bytes_alloc);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_counts(const struct km_tally *x, const struct km_tally *y)
 {
-	const struct km_tally *x = a, *y = b;
-
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
+	return 0;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	const struct km_tally *x = a, *y = b;
+	int order = compare_counts(x, y);
+
+	if (order)
+		return order;
 	return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/* Where a name is in memory is nobody's business. */
+static int compare_comms(const void *a, const void *b)
+{
+	const struct km_tally *x = a, *y = b;
+	int order = compare_counts(x, y);
+
+	return order ? order : strcmp((const char *)(uintptr_t)x->value, (const char *)(uintptr_t)y->value);
 }
 
 const struct km_tally *km_detail_tallies(struct km_detail *detail, enum km_detail_kind kind, size_t *ret_count)
 {
 	*ret_count = detail->values[kind].count;
-	qsort(detail->tallies[kind], *ret_count, sizeof(struct km_tally), compare);
+	if (*ret_count)
+		qsort(detail->tallies[kind], *ret_count, sizeof(struct km_tally),
+		      kind == KM_DETAIL_COMMS ? compare_comms : compare_values);
 	return detail->tallies[kind];
 }

@@ -187,14 +187,16 @@ static void add_lines(struct info *info, struct km_error *error)
 {
 	const struct km_trace_info *trace = km_reader_info(info->reader);
 	struct km_record *record = km_document_record(info->state);
-	char text[512], number[64];
+	char text[512], number[64], kind[64] = "";
 
 	(void)error;
 	if (!record)
 		return;
 	line(record, "file", km_source_name(info->reader->source));
-	snprintf(text, sizeof(text), "%s, %s-endian, %u-bit kernel%s%s", trace->format,
-		 trace->big_endian ? "big" : "little", trace->word_bytes * 8,
+	if (!trace->has_site_names) /* a text tells neither */
+		snprintf(kind, sizeof(kind), ", %s-endian, %u-bit kernel", trace->big_endian ? "big" : "little",
+			 trace->word_bytes * 8);
+	snprintf(text, sizeof(text), "%s%s%s%s", trace->format, kind,
 		 trace->generator
 			 ? (strncmp(trace->format, "trace.dat", 9) ? ", written by " : ", written by trace-cmd ")
 			 : "",

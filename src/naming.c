@@ -150,7 +150,9 @@ struct km_site_name km_naming_site(struct km_naming *naming, uint64_t call_site)
 	struct km_site_name name = { .module = "" };
 	struct km_symbol symbol;
 	char address[24];
-	char text[512];
+	char where[160]; /* "+0x1f [module]" */
+	char text[KM_INTERN_STRING_BYTES + 1];
+	size_t most;
 	int n;
 
 	n = snprintf(address, sizeof(address), "0x%" PRIx64, call_site);
@@ -164,11 +166,13 @@ struct km_site_name km_naming_site(struct km_naming *naming, uint64_t call_site)
 		name.module = keep(naming, symbol.module, symbol.module_bytes);
 	if (naming->raw_ip && !name.is_made_up) /* such an address says nothing */
 		return name;
-	n = snprintf(text, sizeof(text), "%.*s+0x%" PRIx64 "%s%.*s%s",
-		     (int)(symbol.name_bytes < 255 ? symbol.name_bytes : 255), symbol.name, symbol.offset,
-		     symbol.module ? " [" : "",
+	/* A string is kept up to a limit: the name gives way, so that two offsets of it stay two. */
+	n = snprintf(where, sizeof(where), "+0x%" PRIx64 "%s%.*s%s", symbol.offset, symbol.module ? " [" : "",
 		     symbol.module ? (int)(symbol.module_bytes < 128 ? symbol.module_bytes : 128) : 0,
 		     symbol.module ? symbol.module : "", symbol.module ? "]" : "");
+	most = KM_INTERN_STRING_BYTES - (size_t)n;
+	n = snprintf(text, sizeof(text), "%.*s%s", (int)(symbol.name_bytes < most ? symbol.name_bytes : most),
+		     symbol.name, where);
 	name.symbol = keep(naming, text, (size_t)n);
 	return name;
 }

@@ -23,11 +23,11 @@ static const char *describe(const uint8_t *head, size_t bytes)
 	} known[] = {
 		{ "PERFILE2", 8, "a perf.data file" },
 		{ "2ELIFREP", 8, "a perf.data file" },
-		{ "\x28\xb5\x2f\xfd", 4, "a zstd archive: unpack it first" },
-		{ "\x1f\x8b", 2, "a gzip archive: unpack it first" },
+		{ "\x28\xb5\x2f\xfd", 4, "a zstd archive" },
+		{ "\x1f\x8b", 2, "a gzip archive" },
 		{ "\xfd"
 		  "7zXZ",
-		  5, "an xz archive: unpack it first" },
+		  5, "an xz archive" },
 		{ "\x7f"
 		  "ELF",
 		  4, "an ELF file" },
@@ -42,6 +42,11 @@ static const char *describe(const uint8_t *head, size_t bytes)
 			return known[i].what;
 	}
 	return "of an unknown format";
+}
+
+static bool is_archive(const uint8_t *head, size_t bytes)
+{
+	return strstr(describe(head, bytes), " archive") != NULL;
 }
 
 int km_reader_open(struct km_source *source, const struct km_reader_options *options, struct km_reader **ret_reader,
@@ -65,9 +70,13 @@ int km_reader_open(struct km_source *source, const struct km_reader_options *opt
 			best = readers[i];
 		}
 	}
+	if (!best && n > 0 && is_archive(head, (size_t)n))
+		return km_error_set(error, -ENOTSUP, "%s: %s; unpack it first", km_source_name(source),
+				    describe(head, (size_t)n));
 	if (!best)
 		return km_error_set(error, -ENOTSUP,
-				    "%s: not a trace.dat file but %s; record one with `trace-cmd record -e kmem`",
+				    "%s: no trace.dat, perf.data or text of a trace, but %s; record one with "
+				    "`trace-cmd record -e kmem`",
 				    km_source_name(source), describe(head, (size_t)n));
 	if (km_source_is_stream(source) && !best->reads_streams)
 		return km_source_refuse_stream(source, error);

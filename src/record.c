@@ -73,6 +73,8 @@ static void add(struct km_record *record, const char *name, enum km_type type, s
 			       sizeof(struct km_column)))
 			goto fail;
 		record->columns[record->columns_count++] = (struct km_column){ .name = name, .type = type };
+	} else if (record->row_cells == record->columns_count || record->columns[record->row_cells].type != type) {
+		goto fail; /* see km_record_end_row(); what the cells are is told by the columns */
 	}
 	if (!make_room(&record->cells, &record->cells_room, record->cells_count, sizeof(struct km_cell)))
 		goto fail;
@@ -146,7 +148,6 @@ void km_record_title(struct km_record *record, const char *title, unsigned flags
 
 void km_record_end_row(struct km_record *record)
 {
-	/* A row that is not like the first one is a mistake of the caller; nothing of it is shown. */
 	if (record->row_cells != record->columns_count)
 		record->failed = true;
 	record->row_cells = 0;

@@ -139,6 +139,9 @@ enum km_pages_result {
 	KM_PAGES_CUT,     /* the data end before the size that the file tells; only KM_PAGES_END follows */
 };
 
+/* The page behind the one handed out last, if it is in hand already; else NULL. */
+const uint8_t *km_tracedat_pages_peek(const struct km_tracedat_pages *pages);
+
 /* Negative errno with error set if reading failed. */
 int km_tracedat_pages_next(struct km_tracedat_pages *pages, const uint8_t **ret_page, struct km_error *error);
 

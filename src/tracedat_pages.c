@@ -210,6 +210,11 @@ static int next_plain(struct km_tracedat_pages *pages, struct km_error *error)
 	return pages->plain_bytes ? KM_PAGES_PAGE : cut(pages);
 }
 
+const uint8_t *km_tracedat_pages_peek(const struct km_tracedat_pages *pages)
+{
+	return pages->at < pages->plain_bytes ? pages->plain + pages->at : NULL;
+}
+
 int km_tracedat_pages_next(struct km_tracedat_pages *pages, const uint8_t **ret_page, struct km_error *error)
 {
 	if (pages->at == pages->plain_bytes) {

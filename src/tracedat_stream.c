@@ -20,6 +20,8 @@ struct km_tracedat_stream {
 	size_t count, capacity;
 	struct km_ring_page page;
 	bool page_is_open;
+	uint64_t page_time;   /* of the last page that was good, as recorded */
+	uint64_t page_limit;  /* no record of the page can be later; as recorded */
 	bool loss_is_pending; /* a KM_EVENT_LOST is due before the next event */
 	uint64_t pending_count;
 	bool mark_is_met[2];
@@ -53,6 +55,24 @@ static void note_damage(struct km_tracedat_stream *s, const char *what)
 	note_gap(s, 0);
 }
 
+/*
+ * What a page holds is earlier than the next page. A time that is later by
+ * far was damaged: it would hold up the clock of its CPU for all that
+ * follows. Far is more than a clock may be set back.
+ */
+#define TIME_SLACK (UINT64_C(1) << 32)
+
+static uint64_t page_limit(const struct km_tracedat_stream *s)
+{
+	const uint8_t *next = km_tracedat_pages_peek(s->pages);
+	uint64_t time = next ? km_load64(next, s->decoder->file->big_endian) : 0;
+
+	/* The next page's own time can be what is damaged. */
+	if (!next || time + TIME_SLACK < time || time + TIME_SLACK < s->page_time)
+		return UINT64_MAX;
+	return time + TIME_SLACK;
+}
+
 /* Open the next page that can be used. 1, 0 at the end, negative errno. */
 static int open_page(struct km_tracedat_stream *s, struct km_error *error)
 {
@@ -78,6 +98,12 @@ static int open_page(struct km_tracedat_stream *s, struct km_error *error)
 			note_damage(s, "a page that holds more than fits into one");
 			continue;
 		}
+		s->page_limit = page_limit(s);
+		if (s->page.time > s->page_limit) {
+			note_damage(s, "a page that is later than the one behind it");
+			continue;
+		}
+		s->page_time = s->page.time;
 		if (s->page.missed) {
 			if (s->page.missed_is_stored)
 				s->counts.loss.stored_count += s->page.missed_count;
@@ -200,6 +226,11 @@ static inline __attribute__((always_inline)) void decode_page(struct km_tracedat
 
 		if (!km_ring_page_next(&s->page, big_endian, &record, &bytes)) {
 			s->page_is_open = false;
+			break;
+		}
+		if (__builtin_expect(s->page.time > s->page_limit, 0)) {
+			s->page_is_open = false;
+			s->page.damaged = true;
 			break;
 		}
 		events_count++;
