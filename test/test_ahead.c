@@ -29,7 +29,7 @@ static int produce(void *context, struct km_event *events, size_t capacity, size
 	bool is_last;
 
 	ck_assert_int_eq(atomic_fetch_add(&s->running, 1), 0); /* one thread at a time */
-	ck_assert(!s->is_over);                                 /* not called again behind its end */
+	ck_assert(!s->is_over);                                /* not called again behind its end */
 	if (s->made >= s->fail_at) {
 		s->is_over = true;
 		atomic_fetch_sub(&s->running, 1);

@@ -76,10 +76,10 @@ static void expect(struct setup *s, enum km_detail_kind kind, const struct km_ta
 	}
 }
 
-#define EXPECT(kind, ...)                                                               \
-	do {                                                                            \
-		const struct km_tally wanted[] = { __VA_ARGS__ };                       \
-		expect(&s, (kind), wanted, sizeof(wanted) / sizeof(wanted[0]));         \
+#define EXPECT(kind, ...)                                                       \
+	do {                                                                    \
+		const struct km_tally wanted[] = { __VA_ARGS__ };               \
+		expect(&s, (kind), wanted, sizeof(wanted) / sizeof(wanted[0])); \
 	} while (0)
 
 START_TEST(nothing_is_told_of_nothing)

@@ -19,8 +19,7 @@ static void set_up(void)
 {
 	const char *temporary = getenv("TMPDIR");
 
-	snprintf(directory, sizeof(directory), "%s/kmstat-test-XXXXXX",
-		 temporary && *temporary ? temporary : "/tmp");
+	snprintf(directory, sizeof(directory), "%s/kmstat-test-XXXXXX", temporary && *temporary ? temporary : "/tmp");
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 }
 

@@ -8,14 +8,14 @@
 #include "naive_model.h"
 #include "testing.h"
 
-#define OLD_SITE     UINT64_C(0xffffffff81000010) /* of the object that is there first */
-#define YOUNG_SITE   UINT64_C(0xffffffff81001010)
-#define OTHER_SITE   UINT64_C(0xffffffff81002010)
-#define FREER        UINT64_C(0xffffffff81005010) /* of the pair's free */
-#define OTHER_FREER  UINT64_C(0xffffffff81006010)
-#define A            UINT64_C(0xffff888000001000)
-#define B            UINT64_C(0xffff888000002000)
-#define WINDOW       1000
+#define OLD_SITE    UINT64_C(0xffffffff81000010) /* of the object that is there first */
+#define YOUNG_SITE  UINT64_C(0xffffffff81001010)
+#define OTHER_SITE  UINT64_C(0xffffffff81002010)
+#define FREER       UINT64_C(0xffffffff81005010) /* of the pair's free */
+#define OTHER_FREER UINT64_C(0xffffffff81006010)
+#define A           UINT64_C(0xffff888000001000)
+#define B           UINT64_C(0xffff888000002000)
+#define WINDOW      1000
 
 static struct km_event alloc(uint64_t time, uint16_t cpu, uint64_t site, uint64_t ptr)
 {
@@ -293,9 +293,10 @@ END_TEST
 START_TEST(what_confirms_may_come_much_later)
 {
 	const struct km_event events[] = {
-		alloc(1000, 0, OLD_SITE, A),  alloc(5000, 1, YOUNG_SITE, A), alloc(5100, 1, OTHER_SITE, B),
-		kfree(5400, 0, FREER, A),     kfree(5500, 0, FREER, B),	     alloc(5600, 0, OTHER_SITE, B),
-		kfree(5700, 0, FREER, B),     kfree(UINT64_C(1) << 50, 1, OTHER_FREER, A),
+		alloc(1000, 0, OLD_SITE, A),   alloc(5000, 1, YOUNG_SITE, A),
+		alloc(5100, 1, OTHER_SITE, B), kfree(5400, 0, FREER, A),
+		kfree(5500, 0, FREER, B),      alloc(5600, 0, OTHER_SITE, B),
+		kfree(5700, 0, FREER, B),      kfree(UINT64_C(1) << 50, 1, OTHER_FREER, A),
 	};
 
 	EXPECT(events, .mends = 1, .matched = 4);
@@ -465,8 +466,8 @@ END_TEST
 
 START_TEST(null_frees_and_failed_allocations_are_no_pair)
 {
-	const struct km_event events[] = { kfree(5000, 0, FREER, 0),         alloc(5100, 1, OLD_SITE, 0),
-					   alloc(5200, 1, OLD_SITE, 0),      kfree(5300, 0, FREER, KM_ZERO_SIZE_PTR),
+	const struct km_event events[] = { kfree(5000, 0, FREER, 0), alloc(5100, 1, OLD_SITE, 0),
+					   alloc(5200, 1, OLD_SITE, 0), kfree(5300, 0, FREER, KM_ZERO_SIZE_PTR),
 					   kfree(5400, 1, FREER, KM_ZERO_SIZE_PTR) };
 
 	EXPECT(events, 0);

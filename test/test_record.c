@@ -40,7 +40,7 @@ START_TEST(a_row_of_every_type)
 	ck_assert_uint_eq(section.audience, KM_FOR_MACHINES);
 	ck_assert_uint_eq(section.columns_count, 7);
 	for (unsigned i = 0; i < 7; i++) {
-		static const enum km_type types[] = { KM_TYPE_STRING, KM_TYPE_BYTES,  KM_TYPE_INTEGER,  KM_TYPE_BOOL,
+		static const enum km_type types[] = { KM_TYPE_STRING,   KM_TYPE_BYTES,  KM_TYPE_INTEGER,  KM_TYPE_BOOL,
 						      KM_TYPE_DURATION, KM_TYPE_STRING, KM_TYPE_HISTOGRAM };
 		const char name[] = { (char)('a' + i), '\0' };
 
