@@ -223,9 +223,7 @@ static void expect_refused(const char *path, int code)
 
 START_TEST(a_file_that_is_no_kallsyms_is_refused)
 {
-	static const char *const texts[] = { "", "hello\n", "ffffffff81001000 D only_data\n",
-					     "\x7f"
-					     "ELF" };
+	static const char *const texts[] = { "", "hello\n", "ffffffff81001000 D only_data\n", "\177ELF" };
 
 	expect_refused("/nowhere/kallsyms", -ENOENT);
 	expect_refused("/", -EISDIR);
@@ -271,7 +269,7 @@ START_TEST(a_very_long_name_is_cut)
 	ck_assert_str_eq(name.symbol + 248, "aa+0x11");
 	ck_assert_ptr_ne(km_naming_site(s.naming, TEXT_SITE + 1).symbol, name.symbol);
 	name = km_naming_site(s.naming, 0xffffffffc0000abc);
-	ck_assert_str_eq(name.symbol + 243, "b+0xabc [mod]" + 1);
+	ck_assert_str_eq(name.symbol + 243, "+0xabc [mod]");
 	ck_assert_str_eq(name.module, "mod");
 	tear_down(&s);
 }
