@@ -29,7 +29,7 @@ install-deps:
 build:
 	$(install_deps) build
 	cmake --preset release
-	cmake --build --preset release
+	cmake --build --preset release --target kmstat kmstat_completion
 
 demo: build
 	@test -n '$(DEMO_TRACE)' || { echo 'make demo: no trace in test/fixtures; give one with DEMO_TRACE=FILE' >&2; exit 1; }
@@ -49,7 +49,7 @@ lint:
 	$(install_deps) check
 	@clang-format --dry-run -Werror $(c_files)
 	@# What manuals a machine has installed is no fault of these pages.
-	@if [ -n '$(man_pages)' ]; then ! mandoc -T lint -W style $(man_pages) | grep -v 'referenced manual not found'; fi
+	@if [ -n '$(man_pages)' ]; then ! mandoc -T lint -W style $(man_pages) 2>&1 | grep -vE 'referenced manual not found|outdated mandoc.db'; fi
 	@for file in $(shell_files); do bash -n "$$file" || exit 1; done
 	@if command -v shellcheck >/dev/null; then shellcheck $(shell_files); fi
 	@echo 'lint: clean'
