@@ -23,6 +23,7 @@ struct pipeline {
 	struct km_analysis *analysis;
 	struct km_tie_order *order;
 	uint64_t until_time; /* where counting ends; UINT64_MAX: at the end of the trace */
+	uint64_t mark_time;  /* of the mark at --time's end; only if --min-age is asked for too */
 	bool has_cuts;       /* a mark or the end of --time may come between two events */
 	bool until_is_met;
 	bool stopped; /* visit() asked for it, or stops_at_until */
@@ -207,6 +208,14 @@ static int run_batch(struct pipeline *p, size_t count, struct km_error *error)
 
 /* --- times --- */
 
+/* As far as times go, and no further. */
+static uint64_t add_times(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
 /* The clock's time of one end of --time. */
 static uint64_t resolve_point(const struct km_analysis *an, const struct km_time_point *point, uint64_t last_time,
 			      uint64_t open)
@@ -220,9 +229,9 @@ static uint64_t resolve_point(const struct km_analysis *an, const struct km_time
 	case KM_TIME_CLOCK: /* as `trace-cmd report` prints it, its offset added */
 		if (offset > 0)
 			return value > (uint64_t)offset ? value - (uint64_t)offset : 0;
-		return value + (uint64_t)-offset;
+		return add_times(value, -(uint64_t)offset);
 	case KM_TIME_RELATIVE:
-		return an->start_time + value;
+		return add_times(an->start_time, value);
 	case KM_TIME_PERCENT:
 		return an->start_time + (uint64_t)((unsigned __int128)span * point->value / 1000000);
 	case KM_TIME_OPEN:
@@ -232,9 +241,34 @@ static uint64_t resolve_point(const struct km_analysis *an, const struct km_time
 	return open;
 }
 
+static int refuse_mark(const struct km_time_point *point, struct km_error *error)
+{
+	return km_error_set(error, -EINVAL, "--time: no trace_marker text of the trace contains \"%s\"", point->text);
+}
+
 static bool wants_range(const struct km_filter *f)
 {
 	return f->has_min_age || (f->has_time && (f->from.kind == KM_TIME_PERCENT || f->until.kind == KM_TIME_PERCENT));
+}
+
+/* When the mark at --time's end is met: --min-age counts to it, and has to know it from the beginning. */
+static int find_mark(struct pipeline *p, size_t buffer, struct km_error *error)
+{
+	const struct km_filter *f = p->analysis->selection.filter;
+	struct km_reader *reader = p->analysis->reader;
+	int n = km_reader_start(reader, buffer, error);
+
+	if (n < 0)
+		return n;
+	while ((n = km_reader_read(reader, p->events, BATCH_EVENTS, error)) > 0) {
+		for (int i = 0; i < n; i++) {
+			if (p->events[i].kind != KM_EVENT_MARK || p->events[i].bytes_req == 0)
+				continue;
+			p->mark_time = p->events[i].time;
+			return 0;
+		}
+	}
+	return n < 0 ? n : refuse_mark(&f->until, error);
 }
 
 /* Behind the first read, when time 0 is known. last_time: only if wants_range(). */
@@ -256,7 +290,8 @@ static void resolve_times(struct pipeline *p, uint64_t last_time)
 	}
 	p->has_cuts = f->has_time;
 	if (f->has_min_age) {
-		uint64_t end = p->until_time < last_time ? p->until_time : last_time;
+		uint64_t until = f->has_time && f->until.kind == KM_TIME_MARK ? p->mark_time : p->until_time;
+		uint64_t end = until < last_time ? until : last_time;
 		uint64_t youngest = end > f->min_age_ns ? end - f->min_age_ns + 1 : 0;
 
 		if (youngest < selection->until_time)
@@ -323,6 +358,8 @@ static int run_pass(struct pipeline *p, size_t buffer, struct km_error *error)
 
 	if (wants_range(f))
 		r = km_reader_time_range(an->reader, buffer, &first, &last, error);
+	if (r >= 0 && f->has_min_age && f->has_time && f->until.kind == KM_TIME_MARK)
+		r = find_mark(p, buffer, error);
 	if (r >= 0)
 		r = km_reader_start(an->reader, buffer, error);
 	if (r < 0)
@@ -349,11 +386,9 @@ static int run_pass(struct pipeline *p, size_t buffer, struct km_error *error)
 	if (p->stopped && !p->until_is_met)
 		return 0;
 	if (f->has_time && an->selection.waits_for_from)
-		return km_error_set(error, -EINVAL, "--time: no trace_marker text of the trace contains \"%s\"",
-				    f->from.text);
+		return refuse_mark(&f->from, error);
 	if (f->has_time && f->until.kind == KM_TIME_MARK && !p->until_is_met)
-		return km_error_set(error, -EINVAL, "--time: no trace_marker text of the trace contains \"%s\"",
-				    f->until.text);
+		return refuse_mark(&f->until, error);
 	if (!p->until_is_met)
 		an->end_time = an->stats->last_time;
 	return km_aggregate_finish(an->aggregate, km_replay_table(an->replay), error);

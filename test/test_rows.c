@@ -9,7 +9,7 @@
 #include "analysed.h"
 #include "testing.h"
 
-#define SITE(i) (tw_function(8, (i)) + 0x10) /* "kernel_fn_NN+0x10" */
+#define SITE(i)     (tw_function(8, (i)) + 0x10) /* "kernel_fn_NN+0x10" */
 #define MODULE_SITE (tw_function(8, TW_FUNCTIONS_KERNEL) + 0x10)
 #define A           UINT64_C(0xffff888000001000)
 
@@ -109,12 +109,12 @@ START_TEST(axes_have_their_own_columns)
 		const char *name;
 		bool axes[3]; /* site, cache, group */
 	} cases[] = {
-		{ "symbol", { true, false, false } },     { "function", { true, false, false } },
-		{ "module", { true, false, false } },     { "address", { true, false, false } },
-		{ "caches", { true, false, false } },     { "name", { false, true, false } },
+		{ "symbol", { true, false, false } },       { "function", { true, false, false } },
+		{ "module", { true, false, false } },       { "address", { true, false, false } },
+		{ "caches", { true, false, false } },       { "name", { false, true, false } },
 		{ "object_bytes", { false, true, false } }, { "sites_count", { false, true, true } },
-		{ "peak_is", { false, true, true } },     { "live_bytes", { true, true, true } },
-		{ "live_is", { true, true, true } },      { "lifetime_ns.histogram", { true, true, true } },
+		{ "peak_is", { false, true, true } },       { "live_bytes", { true, true, true } },
+		{ "live_is", { true, true, true } },        { "lifetime_ns.histogram", { true, true, true } },
 		{ "key.function", { false, false, true } }, { "key.size_bytes", { false, false, true } },
 	};
 	struct analysed *a = analyse("function,size", NULL);
@@ -229,7 +229,7 @@ START_TEST(what_there_is_not_is_null)
 	struct km_cell cells[64];
 
 	while (next(rows, cells)) {
-		bool is_module = !strcmp(cell(rows, cells, "function")->text, "mod_fn_00");
+		bool is_module = !strcmp(cell(rows, cells, "function")->text, "mod_fn_48");
 		bool is_freed = !strcmp(cell(rows, cells, "function")->text, "kernel_fn_02");
 		bool has_lives = cell(rows, cells, "matched_frees_count")->number > 0;
 
@@ -319,7 +319,7 @@ END_TEST
 
 START_TEST(a_clock_of_ticks_has_keys_of_its_own)
 {
-	static const char *const times[] = { "peak_time",	"oldest_age",	"newest_age",	"lifetime.min",
+	static const char *const times[] = { "peak_time",    "oldest_age",   "newest_age",  "lifetime.min",
 					     "lifetime.max", "lifetime.p50", "lifetime.p99" };
 	struct analysed *a = analyse(NULL, "counter");
 	struct km_rows *rows = make_rows(a, KM_AXIS_SITE, "-allocs_count", 1);
@@ -348,7 +348,7 @@ START_TEST(a_clock_of_ticks_has_keys_of_its_own)
 	ck_assert_uint_eq(cell(rows, cells, "lifetime_ticks.histogram")->histogram->count, 1);
 	km_rows_free(rows);
 	expect_order(a, KM_AXIS_SITE, "oldest_age_ticks", "function",
-		     "kernel_fn_00 kernel_fn_01 mod_fn_00 kernel_fn_03 kernel_fn_02");
+		     "kernel_fn_00 kernel_fn_01 mod_fn_48 kernel_fn_03 kernel_fn_02");
 	analysed_free(a);
 }
 END_TEST
@@ -360,25 +360,26 @@ START_TEST(rows_are_sorted)
 	struct analysed *a = analyse(NULL, NULL);
 
 	/* Ties: live bytes, live count, allocs, symbol. */
-	expect_order(a, KM_AXIS_SITE, NULL, "function", "kernel_fn_00 kernel_fn_01 kernel_fn_03 mod_fn_00 kernel_fn_02");
+	expect_order(a, KM_AXIS_SITE, NULL, "function",
+		     "kernel_fn_00 kernel_fn_01 kernel_fn_03 mod_fn_48 kernel_fn_02");
 	/* Numbers fall and names rise, unless a sign says otherwise. */
 	expect_order(a, KM_AXIS_SITE, "allocs_count", "function",
-		     "kernel_fn_01 kernel_fn_03 mod_fn_00 kernel_fn_02 kernel_fn_00");
+		     "kernel_fn_01 kernel_fn_03 mod_fn_48 kernel_fn_02 kernel_fn_00");
 	expect_order(a, KM_AXIS_SITE, "-allocs_count", "function",
-		     "kernel_fn_01 kernel_fn_03 mod_fn_00 kernel_fn_02 kernel_fn_00");
+		     "kernel_fn_01 kernel_fn_03 mod_fn_48 kernel_fn_02 kernel_fn_00");
 	expect_order(a, KM_AXIS_SITE, "+allocs_count", "function",
-		     "kernel_fn_00 kernel_fn_03 mod_fn_00 kernel_fn_02 kernel_fn_01");
+		     "kernel_fn_00 kernel_fn_03 mod_fn_48 kernel_fn_02 kernel_fn_01");
 	expect_order(a, KM_AXIS_SITE, "symbol", "function",
-		     "kernel_fn_00 kernel_fn_01 kernel_fn_02 kernel_fn_03 mod_fn_00");
+		     "kernel_fn_00 kernel_fn_01 kernel_fn_02 kernel_fn_03 mod_fn_48");
 	expect_order(a, KM_AXIS_SITE, "-symbol", "function",
-		     "mod_fn_00 kernel_fn_03 kernel_fn_02 kernel_fn_01 kernel_fn_00");
+		     "mod_fn_48 kernel_fn_03 kernel_fn_02 kernel_fn_01 kernel_fn_00");
 	expect_order(a, KM_AXIS_SITE, "address", "function",
-		     "kernel_fn_00 kernel_fn_01 kernel_fn_02 kernel_fn_03 mod_fn_00");
+		     "kernel_fn_00 kernel_fn_01 kernel_fn_02 kernel_fn_03 mod_fn_48");
 	expect_order(a, KM_AXIS_SITE, "matched_frees_count,-symbol", "function",
-		     "kernel_fn_02 kernel_fn_01 mod_fn_00 kernel_fn_03 kernel_fn_00");
+		     "kernel_fn_02 kernel_fn_01 mod_fn_48 kernel_fn_03 kernel_fn_00");
 	/* Lists by their first item: dentry, kmalloc-32, -48 ..., -4k, -8. */
 	expect_order(a, KM_AXIS_SITE, "caches", "function",
-		     "kernel_fn_03 kernel_fn_01 kernel_fn_00 mod_fn_00 kernel_fn_02");
+		     "kernel_fn_03 kernel_fn_01 kernel_fn_00 mod_fn_48 kernel_fn_02");
 	expect_order(a, KM_AXIS_CACHE, "name", "name", "dentry filp kmalloc-32 kmalloc-4k kmalloc-64 kmalloc-8");
 	analysed_free(a);
 }
@@ -390,11 +391,11 @@ START_TEST(nulls_come_last_of_falling_numbers)
 	struct analysed *a = analyse(NULL, NULL);
 
 	expect_order(a, KM_AXIS_SITE, "lifetime_ns.max", "function",
-		     "kernel_fn_01 kernel_fn_02 kernel_fn_00 kernel_fn_03 mod_fn_00");
+		     "kernel_fn_01 kernel_fn_02 kernel_fn_00 kernel_fn_03 mod_fn_48");
 	expect_order(a, KM_AXIS_SITE, "+lifetime_ns.max", "function",
-		     "kernel_fn_00 kernel_fn_03 mod_fn_00 kernel_fn_02 kernel_fn_01");
+		     "kernel_fn_00 kernel_fn_03 mod_fn_48 kernel_fn_02 kernel_fn_01");
 	expect_order(a, KM_AXIS_SITE, "+module", "function",
-		     "kernel_fn_00 kernel_fn_01 kernel_fn_03 kernel_fn_02 mod_fn_00");
+		     "kernel_fn_00 kernel_fn_01 kernel_fn_03 kernel_fn_02 mod_fn_48");
 	analysed_free(a);
 }
 END_TEST
@@ -404,11 +405,11 @@ START_TEST(a_groups_key_may_be_called_by_its_short_name)
 	struct analysed *a = analyse("function", NULL);
 
 	expect_order(a, KM_AXIS_GROUP, "-function", "key.function",
-		     "mod_fn_00 kernel_fn_03 kernel_fn_02 kernel_fn_01 kernel_fn_00");
+		     "mod_fn_48 kernel_fn_03 kernel_fn_02 kernel_fn_01 kernel_fn_00");
 	expect_order(a, KM_AXIS_GROUP, "-key.function", "key.function",
-		     "mod_fn_00 kernel_fn_03 kernel_fn_02 kernel_fn_01 kernel_fn_00");
+		     "mod_fn_48 kernel_fn_03 kernel_fn_02 kernel_fn_01 kernel_fn_00");
 	expect_order(a, KM_AXIS_GROUP, NULL, "key.function",
-		     "kernel_fn_00 kernel_fn_01 kernel_fn_03 mod_fn_00 kernel_fn_02");
+		     "kernel_fn_00 kernel_fn_01 kernel_fn_03 mod_fn_48 kernel_fn_02");
 	analysed_free(a);
 }
 END_TEST
@@ -508,8 +509,10 @@ END_TEST
 
 START_TEST(unknown_sort_keys_are_refused)
 {
-	static const char *const wrong[] = { "", "liv", "live_bytes_", "live_bytes,nope", "name", "key.function",
-					     "-", "live_bytes,", "oldest_age_ticks", "--live_bytes" };
+	static const char *const wrong[] = {
+		"",  "liv",         "live_bytes_",      "live_bytes,nope", "name", "key.function",
+		"-", "live_bytes,", "oldest_age_ticks", "--live_bytes"
+	};
 	struct analysed *a = analyse(NULL, NULL);
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -537,8 +540,8 @@ START_TEST(fields_are_indexes_in_the_order_asked)
 {
 	struct km_fields fields;
 
-	ck_assert_int_eq(km_fields_parse("live_count,function,lifetime_ns.p50,live_count", field_columns, 4, &fields, NULL),
-			 0);
+	ck_assert_int_eq(
+		km_fields_parse("live_count,function,lifetime_ns.p50,live_count", field_columns, 4, &fields, NULL), 0);
 	ck_assert_uint_eq(fields.count, 4);
 	ck_assert_uint_eq(fields.indexes[0], 3);
 	ck_assert_uint_eq(fields.indexes[1], 0);
@@ -550,8 +553,9 @@ END_TEST
 
 START_TEST(unknown_fields_are_refused)
 {
-	static const char *const wrong[] = { "", "live", "live_bytes,", ",live_bytes", "live_bytes,,live_count",
-					     "live_bytesx", "p50", "-live_bytes" };
+	static const char *const wrong[] = {
+		"", "live", "live_bytes,", ",live_bytes", "live_bytes,,live_count", "live_bytesx", "p50", "-live_bytes"
+	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct km_fields fields = { .count = 77 };
