@@ -184,6 +184,17 @@ static int section_option(struct walker *w, uint16_t id, struct km_cursor *c, st
 	return 0;
 }
 
+/* A number in text, at most some 146 years of us. */
+static int64_t option_number(const char *data, size_t bytes)
+{
+	char text[32] = "";
+	int64_t value;
+
+	memcpy(text, data, bytes < sizeof(text) - 1 ? bytes : sizeof(text) - 1);
+	value = (int64_t)strtoll(text, NULL, 0);
+	return value > INT64_MAX / 2000 || value < INT64_MIN / 2000 ? 0 : value;
+}
+
 int km_tracedat_option(struct walker *w, uint16_t id, const char *data, size_t bytes)
 {
 	struct km_tracedat *file = w->file;
@@ -191,8 +202,9 @@ int km_tracedat_option(struct walker *w, uint16_t id, const char *data, size_t b
 	uint32_t cpus;
 
 	switch (id) {
-	case OPTION_DATE:
+	case OPTION_DATE: /* us, in hex; trace-cmd adds both offsets */
 		file->has_date_offset = true;
+		file->time_offset_ns += 1000 * option_number(data, bytes);
 		return 0;
 	case OPTION_CPUSTAT:
 		return option_cpustat(w, data, bytes);
@@ -204,14 +216,10 @@ int km_tracedat_option(struct walker *w, uint16_t id, const char *data, size_t b
 		return keep_text(w, data, bytes, &file->uname);
 	case OPTION_VERSION:
 		return keep_text(w, data, bytes, &file->generator);
-	case OPTION_OFFSET: {
-		char text[32] = "";
-
-		memcpy(text, data, bytes < sizeof(text) - 1 ? bytes : sizeof(text) - 1);
+	case OPTION_OFFSET: /* ns */
 		file->has_time_offset = true;
-		file->time_offset_ns = (int64_t)strtoll(text, NULL, 0);
+		file->time_offset_ns += option_number(data, bytes);
 		return 0;
-	}
 	case OPTION_CPUCOUNT:
 		cpus = km_cursor_u32(&c);
 		if (!c.failed && cpus <= KM_TRACEDAT_CPUS_LIMIT)
