@@ -592,7 +592,7 @@ const struct option_row option_rows[] = {
 	{
 		.long_name = "min-age",
 		.argument = "TIME",
-		.help = "live at the end, and at least this old: 100us, 5ms, 1.5s, 3m, 1h",
+		.help = "made at least this long before the end: 100us, 5ms, 1.5s, 3m, 1h",
 		.group = GROUP_FILTERS,
 		.commands = COMMANDS_REPLAY,
 		.parse = parse_min_age,

@@ -34,7 +34,7 @@ static const char *live_words(enum km_live_is is)
 {
 	static const char *const words[] = {
 		[KM_LIVE_CONSISTENT] = "consistent: no evidence against it",
-		[KM_LIVE_UPPER_BOUND] = "at most: some frees are not traced",
+		[KM_LIVE_UPPER_BOUND] = "at most: not every free is traced",
 		[KM_LIVE_AT_LEAST] = "at least: the table was full",
 		[KM_LIVE_UNCERTAIN] = "uncertain: see health",
 	};
@@ -86,7 +86,8 @@ static void live_lines(struct km_record *record, const struct km_analysis *an, c
 			       : 0;
 
 	snprintf(text, sizeof(text), "%s in %s object%s (%s)", km_format_bytes(a, sums->live_bytes),
-		 km_format_count(b, sums->live_count), plural(sums->live_count), live_words(total->live_is));
+		 km_format_count(b, sums->live_count), plural(sums->live_count),
+		 sums->allocs_count ? live_words(total->live_is) : "nothing is selected");
 	line(record, "live", text);
 	snprintf(text, sizeof(text), "%s in %s object%s, at +%s", km_format_bytes(a, total->level.peak_live_bytes),
 		 km_format_count(b, sums->at_peak_count), plural(sums->at_peak_count),

@@ -53,7 +53,9 @@ const char *km_warning_name(enum km_warning_code code)
 					     [KM_WARN_CPUS_UNKNOWN] = "cpus_unknown",
 					     [KM_WARN_HASHED_POINTERS] = "hashed_pointers",
 					     [KM_WARN_THROTTLED] = "throttled",
-					     [KM_WARN_ORDER_FORCED] = "order_forced" };
+					     [KM_WARN_ORDER_FORCED] = "order_forced",
+					     [KM_WARN_SYMBOLS_FOREIGN] = "symbols_foreign",
+					     [KM_WARN_NOTHING_SELECTED] = "nothing_selected" };
 
 	return names[code];
 }
@@ -292,6 +294,20 @@ static void warn_of_overflow(struct km_health *health, const struct km_replay *r
 	     km_replay_recommended_count(replay));
 }
 
+/* Symbols of another boot: hardly a call site has a name. */
+static void warn_of_foreign_symbols(struct km_health *health, const struct km_aggregate *aggregate,
+				    struct km_naming *naming)
+{
+	size_t sites = km_aggregate_rows_count(aggregate, KM_AXIS_SITE), named = 0;
+
+	for (size_t i = 0; i < sites; i++)
+		named += strncmp(km_naming_site(naming, km_aggregate_site(aggregate, i)).function, "0x", 2) != 0;
+	if (sites >= 8 && named < sites / 4)
+		warn(health, KM_WARN_SYMBOLS_FOREIGN,
+		     "the kernel symbols cover only %zu of %zu call sites: they seem to be of another boot or kernel",
+		     named, sites);
+}
+
 void km_health_add_replay(struct km_health *health, const struct km_trace_info *info,
 			  const struct km_buffer_stats *stats, const struct km_replay *replay,
 			  const struct km_aggregate *aggregate, const struct km_caches *caches,
@@ -301,6 +317,11 @@ void km_health_add_replay(struct km_health *health, const struct km_trace_info *
 	enum km_symbols_state state = km_naming_state(naming);
 	char number[KM_FORMAT_BYTES];
 
+	if (!km_aggregate_rows_count(aggregate, KM_AXIS_SITE) && replayed->alloc_events_count)
+		warn(health, KM_WARN_NOTHING_SELECTED, "the filter selects none of the %s allocations",
+		     km_format_count(number, replayed->alloc_events_count));
+	if (state == KM_SYMBOLS_USABLE)
+		warn_of_foreign_symbols(health, aggregate, naming);
 	warn_of_kinds(health, stats);
 	warn_of_overflow(health, replay);
 	if (replayed->implied_frees_count)

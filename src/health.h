@@ -49,6 +49,8 @@ enum km_warning_code {
 	KM_WARN_HASHED_POINTERS,
 	KM_WARN_THROTTLED,
 	KM_WARN_ORDER_FORCED,
+	KM_WARN_SYMBOLS_FOREIGN,
+	KM_WARN_NOTHING_SELECTED,
 	KM_WARNING_CODES,
 };
 const char *km_warning_name(enum km_warning_code code);

@@ -372,15 +372,21 @@ static int layout_make(struct writer *w, const struct km_output_rows *rows, cons
 /*
  * Cuts a text to `width` columns, the ellipsis among them; it has more. What
  * a symbol ends in, "+0x1f [module]", tells two sites of one function apart:
- * it stays where there is room for it.
+ * it stays where there is room for it, the offset before the module.
  */
 static void cut(const struct writer *w, char *text, size_t width)
 {
-	const char *plus = strrchr(text, '+');
+	char *plus = strstr(text, "+0x");
 	size_t used = 0, at = 0, step, tail = plus ? display_width(w, plus) : 0;
 	uint32_t code;
 
-	if (tail + ELLIPSIS_LEN + FLEX_MIN / 2 > width)
+	if (tail + ELLIPSIS_LEN + FLEX_MIN / 3 > width && plus) { /* without the module, then */
+		plus[strcspn(plus, " ")] = '\0';
+		if (display_width(w, text) <= width)
+			return;
+		tail = display_width(w, plus);
+	}
+	if (tail + ELLIPSIS_LEN + FLEX_MIN / 3 > width)
 		tail = 0;
 	while ((step = km_output_utf8(text + at, &code)) > 0) {
 		size_t columns = code < 0x80 || !w->is_utf8 ? 1 : (size_t)wcwidth((wchar_t)code);

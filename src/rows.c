@@ -506,6 +506,13 @@ static int find_column(const struct km_column *columns, size_t count, const char
 		if (!strncmp(at, "key.", 4) && strlen(at + 4) == bytes && !strncmp(at + 4, name, bytes))
 			return (int)i;
 	}
+	/* What people see above a column will do too. */
+	for (size_t i = 0; i < count; i++) {
+		const char *title = columns[i].title;
+
+		if (title && *title && strlen(title) == bytes && !strncmp(title, name, bytes))
+			return (int)i;
+	}
 	return -1;
 }
 

@@ -108,7 +108,7 @@ START_TEST(tables_fit_the_width)
 
 	km_test_output_expect(TABLE, &section, 1, NULL, 40,
 			      " live    objects  call site\n"
-			      "67.6M  1,107,812  kmem_cache_alloc_lru..\n"
+			      "67.6M  1,107,812  kmem_cache_all..+0x1a2\n"
 			      "  512          8  __alloc_skb+0x8e\n");
 	rows.at = 0;
 	km_test_output_expect(TABLE, &section, 1, NULL, 72,
@@ -125,13 +125,13 @@ START_TEST(tables_fit_the_width)
 	rows.at = 0;
 	km_test_output_expect(TABLE, &section, 1, NULL, 10,
 			      " live    objects  call site\n"
-			      "67.6M  1,107,812  kmem_cache_all..\n"
+			      "67.6M  1,107,812  kmem_cac..+0x1a2\n"
 			      "  512          8  __alloc_skb+0x8e\n");
 	/* What was asked for is shown. */
 	rows.at = 0;
 	section.is_primary = true;
 	km_test_output_expect(TABLE, &section, 1, &fields, 30,
-			      "  peak  call site\n135.2M  kmem_cache_alloc_lru..\n   512  __alloc_skb+0x8e\n");
+			      "  peak  call site\n135.2M  kmem_cache_all..+0x1a2\n   512  __alloc_skb+0x8e\n");
 }
 END_TEST
 
@@ -152,7 +152,7 @@ START_TEST(colour_is_only_in_titles_and_headings)
 	fclose(stream);
 	ck_assert_str_eq(data, "\033[1mSites\033[0m\n"
 			       "\033[4m live    objects  call site\033[0m\n"
-			       "67.6M  1,107,812  kmem_cache_alloc_lru..\n"
+			       "67.6M  1,107,812  kmem_cache_all..+0x1a2\n"
 			       "  512          8  __alloc_skb+0x8e\n");
 	free(data);
 }
