@@ -7,7 +7,7 @@
 set -euo pipefail
 
 build=(gcc cmake ninja-build pkg-config libtraceevent-dev libjansson-dev libzstd-dev zlib1g-dev libsmartcols-dev)
-check=(check clang libclang-rt-dev clang-format mandoc trace-cmd libtracecmd-dev libtracefs-dev
+check=(check clang llvm libclang-rt-dev clang-format mandoc trace-cmd libtracecmd-dev libtracefs-dev
 	python3 python3-jsonschema jq xz-utils)
 bench=(python3 trace-cmd linux-perf)
 tidy=(clang-tidy)
