@@ -8,9 +8,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include "command.h"
+#include "progress.h"
 
 #define CHUNK 256
 
@@ -429,6 +431,7 @@ static int run_buffer(struct job *job, size_t buffer, struct km_error *error)
 	const struct km_trace_info *info = km_reader_info(job->reader);
 	struct km_analysis_options options;
 	struct km_analysis *analysis = NULL;
+	struct progress *progress;
 	int r = command_analysis_options(job->options, &options, error);
 
 	if (r)
@@ -442,7 +445,10 @@ static int run_buffer(struct job *job, size_t buffer, struct km_error *error)
 	if (info->buffers_count > 1 && job->options->format == FORMAT_TABLE)
 		fprintf(job->output.stream, "# buffer %s\n",
 			info->buffers[buffer].name[0] ? info->buffers[buffer].name : "top");
+	/* Rows come while the file is read: nothing goes between them on a terminal. */
+	progress = isatty(STDOUT_FILENO) ? NULL : progress_start(job->reader, job->options->quiet);
 	r = km_analysis_run(job->reader, buffer, &options, &analysis, error);
+	progress_stop(progress);
 	if (!r)
 		r = write_chunk(job, error);
 	if (!r && !analysis->has_slab_events)
@@ -478,6 +484,7 @@ int command_events(const struct options *options, struct km_error *error)
 	if (!r)
 		r = command_output_open(options, &job->output, error);
 	if (!r) {
+		command_output_begin(options, &job->output);
 		for (size_t i = 0; i < list.count && !r; i++)
 			r = run_buffer(job, list.indexes[i], error);
 		r = command_output_close(&job->output, r, error);

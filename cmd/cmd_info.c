@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "command.h"
+#include "progress.h"
 
 int command_info(const struct options *options, struct km_error *error)
 {
@@ -11,6 +12,7 @@ int command_info(const struct options *options, struct km_error *error)
 		.audience = options->format == FORMAT_TABLE ? KM_FOR_PEOPLE : KM_FOR_MACHINES,
 	};
 	struct km_document document;
+	struct progress *progress;
 	struct km_reader *reader;
 	struct output output;
 	int r;
@@ -21,11 +23,15 @@ int command_info(const struct options *options, struct km_error *error)
 	r = command_open(options, &reader_options, &reader, error);
 	if (r)
 		return r;
+	progress = progress_start(reader, options->quiet);
 	r = km_document_info(&document, reader, &document_options, error);
+	progress_stop(progress);
 	if (!r) {
 		r = command_output_open(options, &output, error);
-		if (!r)
+		if (!r) {
+			command_output_begin(options, &output);
 			r = command_output_close(&output, command_write(&output, options, &document, error), error);
+		}
 		km_document_release(&document);
 	}
 	km_reader_close(reader);

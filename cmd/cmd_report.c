@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "progress.h"
 
 typedef int make_document(struct km_document *document, const struct km_analysis *analysis,
 			  const struct km_document_options *options, struct km_error *error);
@@ -39,9 +40,11 @@ static int write_one(struct job *job, struct km_document *document, struct km_er
 static int report_buffer(struct job *job, size_t buffer, struct km_error *error)
 {
 	struct km_analysis *analysis;
+	struct progress *progress = progress_start(job->reader, job->options->quiet);
 	struct km_document document;
 	int r = km_analysis_run(job->reader, buffer, &job->analysis_options, &analysis, error);
 
+	progress_stop(progress);
 	if (r)
 		return r;
 	if (!analysis->has_slab_events) {
@@ -49,6 +52,7 @@ static int report_buffer(struct job *job, size_t buffer, struct km_error *error)
 	} else {
 		r = job->make(&document, analysis, &job->document_options, error);
 		if (!r) {
+			command_output_begin(job->options, &job->output);
 			if (job->options->format == FORMAT_CSV)
 				command_print_warnings(job->options, &analysis->health);
 			if (!job->is_first && job->options->format == FORMAT_TABLE)

@@ -233,7 +233,6 @@ int command_output_open(const struct options *options, struct output *output, st
 {
 	const char *no_colour = getenv("NO_COLOR");
 	bool is_tty = isatty(STDOUT_FILENO) && !options->output;
-	const char *pager;
 
 	*output = (struct output){ .stream = stdout, .name = "standard output" };
 	if (options->output && strcmp(options->output, "-")) {
@@ -247,17 +246,22 @@ int command_output_open(const struct options *options, struct output *output, st
 	output->style.wide_width = 110; /* where nothing tells: what a mail can hold */
 	output->style.colour = options->colour == COLOUR_ALWAYS ||
 			       (options->colour == COLOUR_AUTO && is_tty && !(no_colour && *no_colour));
-	pager = output->is_file ? NULL : pager_command(options);
-	if (pager) {
-		setenv("LESS", "FRX", 0);
-		fflush(stdout);
-		output->pager = popen(pager, "w");
-		if (output->pager) {
-			output->stream = output->pager;
-			output->name = pager;
-		}
-	}
 	return 0;
+}
+
+void command_output_begin(const struct options *options, struct output *output)
+{
+	const char *pager = output->is_file ? NULL : pager_command(options);
+
+	if (!pager || output->pager)
+		return;
+	setenv("LESS", "FRX", 0);
+	fflush(stdout);
+	output->pager = popen(pager, "w");
+	if (output->pager) {
+		output->stream = output->pager;
+		output->name = pager;
+	}
 }
 
 int command_output_close(struct output *output, int code, struct km_error *error)

@@ -65,8 +65,10 @@ struct output {
 	struct km_output_style style;
 };
 
-/* Where the options say: a file, a pager, standard output. */
+/* Where the options say: a file, a pager, standard output. Before the work, so that a bad name is told at once. */
 int command_output_open(const struct options *options, struct output *output, struct km_error *error);
+/* Behind the work, before anything is written: starts the pager, which takes over the terminal. */
+void command_output_begin(const struct options *options, struct output *output);
 /* Flushes and closes. code is what writing came to: it wins over what closing finds. */
 int command_output_close(struct output *output, int code, struct km_error *error);
 

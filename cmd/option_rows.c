@@ -719,7 +719,7 @@ const struct option_row option_rows[] = {
 	{
 		.short_name = 'q',
 		.long_name = "quiet",
-		.help = "no warnings on standard error",
+		.help = "no warnings and no progress on standard error",
 		.group = GROUP_OUTPUT,
 		.commands = COMMANDS_TRACE,
 		.parse = parse_quiet,

@@ -2,6 +2,7 @@
 #include "reader.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -115,7 +116,22 @@ int km_reader_start(struct km_reader *reader, size_t buffer, struct km_error *er
 
 int km_reader_read(struct km_reader *reader, struct km_event *events, size_t capacity, struct km_error *error)
 {
-	return reader->ops->read(reader, events, capacity, error);
+	int n = reader->ops->read(reader, events, capacity, error);
+
+	if (n > 0)
+		atomic_fetch_add_explicit(&reader->events_read, (uint64_t)n, memory_order_relaxed);
+	return n;
+}
+
+struct km_reader_progress km_reader_progress(const struct km_reader *reader)
+{
+	bool is_stream = km_source_is_stream(reader->source);
+
+	return (struct km_reader_progress){
+		.bytes = km_source_bytes_read(reader->source),
+		.total_bytes = is_stream ? 0 : km_source_bytes(reader->source),
+		.events_count = atomic_load_explicit(&reader->events_read, memory_order_relaxed),
+	};
 }
 
 int km_reader_first_time(struct km_reader *reader, uint64_t *ret_time)

@@ -126,6 +126,15 @@ const struct km_trace_info *km_reader_info(const struct km_reader *reader);
 int km_reader_start(struct km_reader *reader, size_t buffer, struct km_error *error);
 /* The next events, at most `capacity`. Returns their number, 0 at the end, or a negative errno. */
 int km_reader_read(struct km_reader *reader, struct km_event *events, size_t capacity, struct km_error *error);
+
+/* How far a reader is; bytes of the file as it is stored. total_bytes: 0 for a stream. */
+struct km_reader_progress {
+	uint64_t bytes, total_bytes;
+	uint64_t events_count; /* handed out, over all passes */
+};
+/* May be asked from any thread, while the reader is open. */
+struct km_reader_progress km_reader_progress(const struct km_reader *reader);
+
 /* The time of the buffer's first event of any kind: known from the first read on. 1, or 0 if there is none. */
 int km_reader_first_time(struct km_reader *reader, uint64_t *ret_time);
 /* What was met of the started buffer so far. To be asked for at the end: it may slow down what is still to be read. */
@@ -189,6 +198,7 @@ struct km_reader {
 	struct km_trace_info info;
 	struct km_gfp gfp;
 	struct km_intern *cache_names; /* made by the reader's open, freed by km_reader_close() */
+	_Atomic uint64_t events_read;  /* handed out by km_reader_read() */
 };
 
 extern const struct km_reader_ops km_reader_tracedat;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +25,7 @@ struct km_source {
 	size_t kept_count;
 	uint64_t position; /* of a stream: how many bytes were read from it */
 	bool is_over;
+	_Atomic uint64_t bytes_read;
 };
 
 static struct km_source *new_source(const char *name)
@@ -262,25 +264,37 @@ static int64_t read_file(struct km_source *source, uint64_t offset, unsigned cha
 	return (int64_t)done;
 }
 
+uint64_t km_source_bytes_read(const struct km_source *source)
+{
+	return atomic_load_explicit(&source->bytes_read, memory_order_relaxed);
+}
+
+static int64_t count_read(struct km_source *source, int64_t n)
+{
+	if (n > 0)
+		atomic_fetch_add_explicit(&source->bytes_read, (uint64_t)n, memory_order_relaxed);
+	return n;
+}
+
 int64_t km_source_read_some(struct km_source *source, uint64_t offset, void *buffer, size_t bytes, size_t least,
 			    struct km_error *error)
 {
 	if (source->is_stream)
-		return read_stream(source, offset, buffer, bytes, least, error);
+		return count_read(source, read_stream(source, offset, buffer, bytes, least, error));
 	return km_source_read_at(source, offset, buffer, bytes, error);
 }
 
 int64_t km_source_read_at(struct km_source *source, uint64_t offset, void *buffer, size_t bytes, struct km_error *error)
 {
 	if (source->is_stream)
-		return read_stream(source, offset, buffer, bytes, bytes, error);
+		return count_read(source, read_stream(source, offset, buffer, bytes, bytes, error));
 	if (offset >= source->bytes)
 		return 0;
 	if (bytes > source->bytes - offset)
 		bytes = (size_t)(source->bytes - offset);
 	if (source->fd >= 0)
-		return read_file(source, offset, buffer, bytes, error);
+		return count_read(source, read_file(source, offset, buffer, bytes, error));
 	if (bytes)
 		memcpy(buffer, source->data + offset, bytes);
-	return (int64_t)bytes;
+	return count_read(source, (int64_t)bytes);
 }

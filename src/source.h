@@ -35,6 +35,8 @@ const char *km_source_name(const struct km_source *source);
 /* UINT64_MAX for a stream */
 uint64_t km_source_bytes(const struct km_source *source);
 bool km_source_is_stream(const struct km_source *source);
+/* Bytes handed out so far, those read twice counted twice: how far a reader is. May be asked from any thread. */
+uint64_t km_source_bytes_read(const struct km_source *source);
 /* The error for what would have to be read out of order: -ESPIPE, which says to save it to a file. */
 int km_source_refuse_stream(const struct km_source *source, struct km_error *error);
 
