@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <locale.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,6 +89,13 @@ int main(int argc, char **argv)
 {
 	const struct command_row *command = argc > 1 ? command_find(argv[1]) : NULL;
 
+#ifdef M_MMAP_THRESHOLD
+	/*
+	 * A large block comes from the kernel as zero pages and goes back to it when it is freed. Left to itself glibc
+	 * raises the bound, and large tables of which little is used are then cleared, and so resident.
+	 */
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
 	/* Only what characters are printable: numbers are written as in C. */
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);

@@ -114,7 +114,6 @@ static void note_block(struct walker *w, uint64_t start, struct km_tracedat_bloc
 int km_tracedat_load(struct km_tracedat *file, const struct km_tracedat_block *block, char **ret_data,
 		     size_t *ret_bytes, struct km_error *error)
 {
-	struct km_decompressor *decompressor = NULL;
 	char *packed = NULL, *plain = NULL;
 	int64_t n;
 	int r;
@@ -143,8 +142,8 @@ int km_tracedat_load(struct km_tracedat *file, const struct km_tracedat_block *b
 		goto out;
 	}
 	if (block->compressed) {
-		decompressor = km_decompressor_new(file->compression);
-		if (!decompressor || km_decompress(decompressor, packed, block->bytes, plain, block->plain_bytes) < 0) {
+		r = km_decompress(file->decompressor, packed, block->bytes, plain, block->plain_bytes);
+		if (r < 0) {
 			km_error_set(error, r, "%s: the section at offset %" PRIu64 " can not be decompressed (%s)",
 				     km_source_name(file->source), block->offset, file->compression_name);
 			goto out;
@@ -155,7 +154,6 @@ int km_tracedat_load(struct km_tracedat *file, const struct km_tracedat_block *b
 	*ret_bytes = block->plain_bytes;
 	r = 0;
 out:
-	km_decompressor_free(decompressor);
 	if (packed != plain)
 		free(packed);
 	if (r)
@@ -625,7 +623,8 @@ static int v7_compression(struct walker *w)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (!strcmp(known[i].name, w->file->compression_name)) {
 			w->file->compression = known[i].compression;
-			return 0;
+			w->file->decompressor = km_decompressor_new(known[i].compression);
+			return w->file->decompressor ? 0 : km_error_set(w->error, -ENOMEM, "out of memory");
 		}
 	}
 	return km_error_set(w->error, -ENOTSUP,
@@ -776,5 +775,6 @@ void km_tracedat_close(struct km_tracedat *file)
 	free(file->uname);
 	free(file->generator);
 	free(file->clock);
+	km_decompressor_free(file->decompressor);
 	free(file);
 }

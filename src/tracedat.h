@@ -67,6 +67,7 @@ struct km_tracedat {
 	uint32_t page_bytes;
 	enum km_compression compression;
 	char *compression_name;
+	struct km_decompressor *decompressor;
 	char *uname;       /* NULL if there is none */
 	char *generator;   /* trace-cmd's version, or NULL */
 	char *clock;       /* from the TRACECLOCK option, or NULL */

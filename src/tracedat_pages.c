@@ -18,10 +18,10 @@
 
 struct km_tracedat_pages {
 	struct km_tracedat *file;
-	struct km_decompressor *decompressor; /* NULL: not compressed */
-	uint64_t start, end;                  /* of this CPU's data in the file */
-	uint64_t next;                        /* what to read next */
-	uint64_t block_offset;                /* where the pages in hand came from */
+	bool is_compressed;
+	uint64_t start, end;   /* of this CPU's data in the file */
+	uint64_t next;         /* what to read next */
+	uint64_t block_offset; /* where the pages in hand came from */
 	uint64_t chunks_left;
 	uint32_t page_bytes;
 	uint8_t *packed; /* a compressed chunk */
@@ -52,9 +52,7 @@ struct km_tracedat_pages *km_tracedat_pages_new(struct km_tracedat *file, const 
 	if (file->compression != KM_COMPRESSION_NONE) {
 		if (cpu->bytes)
 			pages->end += left < CHUNKS_COUNT_BYTES ? left : CHUNKS_COUNT_BYTES;
-		pages->decompressor = km_decompressor_new(file->compression);
-		if (!pages->decompressor)
-			goto fail;
+		pages->is_compressed = true;
 	} else {
 		/* No more than there is: a page's size and the number of CPUs are only what the file says. */
 		if (buffer_bytes > pages->end - pages->start)
@@ -76,7 +74,6 @@ void km_tracedat_pages_free(struct km_tracedat_pages *pages)
 {
 	if (!pages)
 		return;
-	km_decompressor_free(pages->decompressor);
 	free(pages->packed);
 	free(pages->plain);
 	free(pages);
@@ -184,7 +181,10 @@ static int next_chunk(struct km_tracedat_pages *pages, struct km_error *error)
 	r = grow(&pages->plain, &pages->plain_room, plain, error);
 	if (r < 0)
 		return r;
-	if (km_decompress(pages->decompressor, pages->packed, packed, pages->plain, plain) < 0)
+	r = km_decompress(pages->file->decompressor, pages->packed, packed, pages->plain, plain);
+	if (r == -ENOMEM)
+		return km_error_set(error, r, "out of memory");
+	if (r < 0)
 		return KM_PAGES_DAMAGED;
 	pages->plain_bytes = plain;
 	return KM_PAGES_PAGE;
@@ -223,7 +223,7 @@ int km_tracedat_pages_next(struct km_tracedat_pages *pages, const uint8_t **ret_
 		if (pages->finished)
 			return KM_PAGES_END;
 		pages->at = pages->plain_bytes = 0;
-		r = pages->decompressor ? next_chunk(pages, error) : next_plain(pages, error);
+		r = pages->is_compressed ? next_chunk(pages, error) : next_plain(pages, error);
 		if (r != KM_PAGES_PAGE)
 			return r;
 	}
@@ -239,7 +239,7 @@ int km_tracedat_pages_seek_tail(struct km_tracedat_pages *pages, uint64_t blocks
 
 	pages->at = pages->plain_bytes = 0;
 	pages->finished = false;
-	if (!pages->decompressor) {
+	if (!pages->is_compressed) {
 		uint64_t total = (pages->end - pages->start) / pages->page_bytes;
 
 		skip = total > blocks ? total - blocks : 0;
