@@ -3,7 +3,8 @@
 # Short names for the usual work; CMakeLists.txt and CMakePresets.json do it.
 #   make demo          build, and report on a recorded trace (DEMO_TRACE=FILE for another)
 #   make check         everything a change must pass
-#   make bench         compare with other programs (BENCH_TRACE=FILE, made by bench/record.sh)
+#   make bench         compare with other programs (BENCH_TRACE=FILE, made if it is not there)
+#   make bench-scale   how time and memory grow with events and CPUs
 #   make fuzz          run every fuzz target for FUZZ_SECONDS seconds
 # SKIP_DEPS=1 leaves the installed packages alone.
 
@@ -19,7 +20,7 @@ man_pages    := $(wildcard man/*.[1-9])
 shell_files  := .ci/run $(wildcard scripts/*.sh bench/*.sh)
 install_deps := $(if $(SKIP_DEPS),@:,@scripts/install-deps.sh)
 
-.PHONY: all build demo check lint format tidy coverage bench fuzz install-deps clean
+.PHONY: all build demo check lint format tidy coverage bench bench-scale fuzz install-deps clean
 
 all: build
 
@@ -70,11 +71,22 @@ coverage:
 	ctest --preset coverage
 	gcovr --root . --filter src/ --filter cmd/ --print-summary build/coverage
 
+# Records a trace where the machine allows it, else amplifies a small one.
 bench: build
 	$(install_deps) bench
-	@test -r '$(BENCH_TRACE)' || \
-		{ echo 'make bench: no $(BENCH_TRACE); record one, as root: bench/record.sh -o $(BENCH_TRACE)' >&2; exit 1; }
+	cmake --build --preset release --target kmstat_floor kmstat_amplify kmstat_micro
+	@test -r '$(BENCH_TRACE)' || bench/record.sh -o '$(BENCH_TRACE)' || \
+		build/release/kmstat_amplify -n 900 test/fixtures/x86_64-6.18-slab4-wl.dat '$(BENCH_TRACE)'
 	$(PYTHON) bench/bench.py --build build/release $(BENCH_ARGS) '$(BENCH_TRACE)'
+	build/release/kmstat_micro '$(BENCH_TRACE)'
+
+# Takes some GB in /var/tmp and some minutes.
+bench-scale: build
+	$(install_deps) bench
+	cmake --build --preset release --target kmstat_amplify
+	build/release/kmstat_amplify -n 90 test/fixtures/x86_64-6.18-slab4-wl.dat build/release/scale-base.dat
+	$(PYTHON) bench/scale.py --build build/release $(BENCH_ARGS) build/release/scale-base.dat \
+		test/fixtures/x86_64-6.18-slab4-wl.dat
 
 # New inputs go to build/fuzz/corpus; those in fuzz/corpus are only read.
 fuzz:
