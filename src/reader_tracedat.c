@@ -542,22 +542,41 @@ static uint64_t count_of_id(const struct tracedat_reader *r, unsigned id)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < r->streams_count; i++)
-		count += km_tracedat_stream_counts(r->streams[i])->ids[id];
+	for (size_t i = 0; i < r->streams_count; i++) {
+		const struct km_tracedat_counts *counts = km_tracedat_stream_counts(r->streams[i]);
+
+		if (id < counts->ids_count)
+			count += counts->ids[id];
+	}
 	return count;
+}
+
+/* One more than the highest id that any stream may have met. */
+static size_t ids_limit(const struct tracedat_reader *r)
+{
+	size_t limit = 0;
+
+	for (size_t i = 0; i < r->streams_count; i++) {
+		size_t count = km_tracedat_stream_counts(r->streams[i])->ids_count;
+
+		if (count > limit)
+			limit = count;
+	}
+	return limit;
 }
 
 static const struct km_event_count *tracedat_event_counts(struct km_reader *base, size_t *ret_count)
 {
 	struct tracedat_reader *r = (struct tracedat_reader *)base;
 	struct name_visit visit = { 0 };
-	size_t room = 0;
+	size_t room = 0, limit;
 
 	hold_streams(r);
+	limit = ids_limit(r);
 	free(r->event_counts);
 	r->event_counts = NULL;
 	*ret_count = 0;
-	for (unsigned id = 0; id < KM_EVENT_IDS; id++) {
+	for (unsigned id = 0; id < limit; id++) {
 		uint64_t count = count_of_id(r, id);
 
 		if (!count)

@@ -11,6 +11,7 @@
 
 /* One record may become a loss before it and two marks. */
 #define EVENTS_OF_RECORD 3
+#define IDS_LEAST        1024U
 
 struct km_tracedat_stream {
 	const struct km_tracedat_decoder *decoder;
@@ -20,6 +21,7 @@ struct km_tracedat_stream {
 	size_t count, capacity;
 	struct km_ring_page page;
 	bool page_is_open;
+	bool is_out_of_memory;
 	uint64_t page_time;   /* of the last page that was good, as recorded */
 	uint64_t page_limit;  /* no record of the page can be later; as recorded */
 	bool loss_is_pending; /* a KM_EVENT_LOST is due before the next event */
@@ -210,7 +212,26 @@ static void put_lost(struct km_tracedat_stream *s)
 	s->pending_count = 0;
 }
 
-/* Decode the open page as far as there is room. Leaves it open only if the room ran out. */
+/* Room to count this id. Few of all that there may be are met: hundreds of CPUs do not each hold a table of all. */
+static __attribute__((noinline)) int grow_ids(struct km_tracedat_stream *s, unsigned id)
+{
+	size_t count = s->counts.ids_count ? s->counts.ids_count : IDS_LEAST;
+	uint64_t *ids;
+
+	while (count <= id)
+		count *= 2;
+	ids = reallocarray(s->counts.ids, count, sizeof(*ids));
+	if (!ids) {
+		s->is_out_of_memory = true;
+		return -ENOMEM;
+	}
+	memset(ids + s->counts.ids_count, 0, (count - s->counts.ids_count) * sizeof(*ids));
+	s->counts.ids = ids;
+	s->counts.ids_count = count;
+	return 0;
+}
+
+/* Decode the open page as far as there is room. Leaves it open only if the room, or memory, ran out. */
 static inline __attribute__((always_inline)) void decode_page(struct km_tracedat_stream *s, bool big_endian)
 {
 	const struct km_tracedat_decoder *d = s->decoder;
@@ -242,6 +263,8 @@ static inline __attribute__((always_inline)) void decode_page(struct km_tracedat
 			continue;
 		}
 		id = km_load16(record, big_endian); /* common_type */
+		if (__builtin_expect(id >= s->counts.ids_count, 0) && grow_ids(s, id))
+			break;
 		s->counts.ids[id]++;
 		if (!d->layout_of_id[id])
 			continue;
@@ -285,6 +308,8 @@ int km_tracedat_stream_produce(void *stream, struct km_event *events, size_t cap
 			decode_page(s, true);
 		else
 			decode_page(s, false);
+		if (s->is_out_of_memory)
+			return km_error_set(error, -ENOMEM, "out of memory");
 	}
 	*ret_count = s->count;
 	return !is_last;
@@ -300,9 +325,8 @@ struct km_tracedat_stream *km_tracedat_stream_new(const struct km_tracedat_decod
 	s->decoder = decoder;
 	s->names.table = decoder->names;
 	s->counts.loss = *loss;
-	s->counts.ids = calloc(KM_EVENT_IDS, sizeof(*s->counts.ids));
 	s->pages = km_tracedat_pages_new(decoder->file, decoder->buffer, &decoder->buffer->cpus[index], read_bytes);
-	if (!s->counts.ids || !s->pages) {
+	if (!s->pages) {
 		km_tracedat_stream_free(s);
 		return NULL;
 	}

@@ -40,7 +40,8 @@ struct km_tracedat_counts {
 	uint64_t first_time, last_time; /* of any event */
 	uint64_t slab_counts[KM_EVENT_MARK + 1];
 	uint64_t skipped_count, backwards_count;
-	uint64_t *ids; /* KM_EVENT_IDS of them: events by common_type */
+	uint64_t *ids; /* events by common_type, as far as the highest one met needs */
+	size_t ids_count;
 	char first_skipped[160];
 	char first_damage[160];
 };
