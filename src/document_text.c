@@ -8,6 +8,8 @@
 #include "document_private.h"
 #include "format.h"
 
+#define LOST_CPUS_SHOWN 8 /* without --verbose */
+
 /* Labelled lines: shape LINES of two columns. */
 static void line(struct km_record *record, const char *label, const char *text)
 {
@@ -222,8 +224,12 @@ void km_document_add_lifetimes(struct document_state *state, const struct km_ana
 	km_histogram_release(&all);
 }
 
-static void lost_cpu_lines(struct km_record *record, const struct km_health *health)
+/* Hundreds of CPUs lose events for one reason: some lines tell it. */
+static void lost_cpu_lines(struct km_record *record, const struct km_health *health, unsigned verbose)
 {
+	size_t left_out = 0, shown = 0;
+	char more[64];
+
 	for (size_t i = 0; i < health->cpus_count; i++) {
 		const struct km_cpu_health *cpu = &health->cpus[i];
 		const struct km_cpu_loss *loss = cpu->loss;
@@ -232,6 +238,11 @@ static void lost_cpu_lines(struct km_record *record, const struct km_health *hea
 
 		if (!cpu->lost_count && !loss->uncounted_gaps_count && !cpu->tail_lost)
 			continue;
+		if (shown == LOST_CPUS_SHOWN && !verbose) {
+			left_out++;
+			continue;
+		}
+		shown++;
 		if (cpu->lost_count)
 			n = (size_t)snprintf(text, sizeof(text), "CPU %u lost %s%s events", loss->cpu,
 					     cpu->lost_is == KM_LOST_EXACT ? "" : "at least ",
@@ -247,6 +258,10 @@ static void lost_cpu_lines(struct km_record *record, const struct km_health *hea
 		snprintf(text + n, sizeof(text) - n, "%s%s", loss->start_lost ? "; start lost" : "",
 			 cpu->tail_lost ? "; tail lost" : "");
 		line(record, "", text);
+	}
+	if (left_out) {
+		snprintf(more, sizeof(more), "and %zu more CPU%s; -v lists them", left_out, left_out == 1 ? "" : "s");
+		line(record, "", more);
 	}
 }
 
@@ -268,7 +283,7 @@ void km_document_add_health_text(struct document_state *state, const struct km_a
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? "; " : "", words[i]);
 	}
 	line(record, "recording", text);
-	lost_cpu_lines(record, health);
+	lost_cpu_lines(record, health, verbose);
 	for (size_t i = 0; i < health->warnings_count; i++) {
 		/* What every recording of such a kernel has is told once, to those who ask for more. */
 		if (health->warnings[i].code == KM_WARN_UNKNOWN_OPTIONS && !verbose)
