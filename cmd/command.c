@@ -10,7 +10,7 @@
 
 #include "objects.h"
 
-#define COLUMNS_LIMIT 64
+#define COLUMNS_LIMIT 96
 
 /* --- input --- */
 

@@ -147,10 +147,7 @@ static void level_undo(struct km_level *level, const struct km_level *before, ui
 /* What one key holds turned out to belong to another level. */
 static void level_move(struct km_level *from, struct km_level *to, const struct key *key)
 {
-	uint64_t bound = from->peak_live_bytes + to->peak_live_bytes;
-
-	if (bound > to->peak_bound_bytes)
-		to->peak_bound_bytes = bound;
+	km_level_bound_sum(to, from);
 	if (from->live_count != key->sums.live_count || from->peak_live_count)
 		from->peak_is_over = true;
 	from->live_count -= key->sums.live_count;

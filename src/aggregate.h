@@ -58,17 +58,47 @@ struct km_sums {
 enum km_live_is { KM_LIVE_CONSISTENT, KM_LIVE_UPPER_BOUND, KM_LIVE_AT_LEAST, KM_LIVE_UNCERTAIN };
 const char *km_live_is_name(enum km_live_is is); /* "consistent", "upper_bound", ... */
 
+/* What a number may really be. */
+struct km_bounds {
+	uint64_t min, max;
+	bool max_is_unknown; /* then max is 0 */
+};
+
+/*
+ * What a number of live objects may really be, when the table says `value`
+ * and `overflowed` more were never in it. is_lost: events were lost while
+ * objects of it lived; only looked at where live_is is uncertain.
+ *   consistent   value
+ *   upper_bound  0 to value: frees go untraced, so any object may be gone
+ *   at_least     value to value + overflowed: any of those may live
+ *   uncertain    from 0; to what nobody knows where events were lost, else,
+ *                where it is both of the last two, to value + overflowed
+ */
+struct km_bounds km_live_bounds(enum km_live_is live_is, bool is_lost, uint64_t value, uint64_t overflowed);
+
 /* What is counted as it happens. peak_is: "exact", "at_least" or "at_most". */
 struct km_level {
 	uint64_t live_count, live_bytes;
 	uint64_t peak_live_bytes, peak_time; /* first moment of most live bytes */
 	uint64_t peak_live_count, peak_count_time;
-	/* The peak is exact unless it is below this: then it is at least what it says (names learnt late). */
-	uint64_t peak_bound_bytes;
+	/* The peak is exact unless it is below this: then it is that at most and at least what it says (names learnt
+	 * late). */
+	uint64_t peak_bound_bytes, peak_bound_count;
 	bool peak_is_over; /* objects that were counted here turned out to belong elsewhere */
 };
 
 const char *km_level_peak_is(const struct km_level *level);
+
+/* What live numbers of a row and its peak may really be. */
+struct km_row_bounds {
+	struct km_bounds live_bytes, live_count;
+	/*
+	 * A peak is a live number of some moment, and bounded as such, around
+	 * what peak_is says: at_least the peak to its bound, at_most 0 to the
+	 * peak. It is never below what surely lives at the end.
+	 */
+	struct km_bounds peak_live_bytes, peak_live_count;
+};
 
 /* One row: a site, a cache, a group, or the whole selection. */
 struct km_row {
@@ -78,6 +108,8 @@ struct km_row {
 	bool has_survivors;
 	uint64_t oldest_time, newest_time;
 	enum km_live_is live_is;
+	bool is_lost; /* it is uncertain since events were lost */
+	struct km_row_bounds bounds;
 	size_t sites_count; /* of a cache or group: call sites that allocated */
 };
 
@@ -139,6 +171,10 @@ size_t km_aggregate_rows_count(const struct km_aggregate *aggregate, enum km_axi
  */
 int km_aggregate_row(const struct km_aggregate *aggregate, enum km_axis axis, size_t index, bool lifetimes,
 		     struct km_row *ret_row);
+/*
+ * The whole selection. Its bounds of live numbers are the sums of the sites':
+ * what is doubtful at one of them does not make the others so.
+ */
 int km_aggregate_total(const struct km_aggregate *aggregate, struct km_row *ret_row);
 void km_row_release(struct km_row *row);
 

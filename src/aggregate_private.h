@@ -92,6 +92,22 @@ struct km_aggregate {
 	struct km_level *cache_row_levels;
 };
 
+/* What two levels together had at most at any moment becomes a bound of the first. */
+static inline void km_level_bound_sum(struct km_level *level, const struct km_level *other)
+{
+	uint64_t bytes =
+		level->peak_bound_bytes > level->peak_live_bytes ? level->peak_bound_bytes : level->peak_live_bytes;
+	uint64_t count =
+		level->peak_bound_count > level->peak_live_count ? level->peak_bound_count : level->peak_live_count;
+
+	bytes += other->peak_bound_bytes > other->peak_live_bytes ? other->peak_bound_bytes : other->peak_live_bytes;
+	count += other->peak_bound_count > other->peak_live_count ? other->peak_bound_count : other->peak_live_count;
+	if (bytes > level->peak_bound_bytes)
+		level->peak_bound_bytes = bytes;
+	if (count > level->peak_bound_count)
+		level->peak_bound_count = count;
+}
+
 void km_aggregate_touch(struct km_aggregate *aggregate, struct key *key);
 
 #endif

@@ -24,6 +24,21 @@ const char *km_level_peak_is(const struct km_level *level)
 	return level->peak_live_bytes < level->peak_bound_bytes ? "at_least" : "exact";
 }
 
+struct km_bounds km_live_bounds(enum km_live_is live_is, bool is_lost, uint64_t value, uint64_t overflowed)
+{
+	switch (live_is) {
+	case KM_LIVE_CONSISTENT:
+		break;
+	case KM_LIVE_UPPER_BOUND:
+		return (struct km_bounds){ .max = value };
+	case KM_LIVE_AT_LEAST:
+		return (struct km_bounds){ .min = value, .max = value + overflowed };
+	case KM_LIVE_UNCERTAIN:
+		return (struct km_bounds){ .max = is_lost ? 0 : value + overflowed, .max_is_unknown = is_lost };
+	}
+	return (struct km_bounds){ .min = value, .max = value };
+}
+
 void km_aggregate_set_loss(struct km_aggregate *a)
 {
 	a->has_loss = true;
@@ -89,10 +104,8 @@ static int make_cache_rows(struct km_aggregate *a)
 				a->cache_row_roots[row] = root;
 				*row_level = *level;
 			} else { /* two caches, or one told apart for want of a name: the peaks are not of one moment */
-				uint64_t bound = row_level->peak_live_bytes + level->peak_live_bytes;
-
-				if (bound > row_level->peak_bound_bytes)
-					row_level->peak_bound_bytes = bound;
+				km_level_bound_sum(row_level, level);
+				row_level->peak_is_over |= level->peak_is_over;
 				row_level->live_bytes += level->live_bytes;
 				row_level->live_count += level->live_count;
 				if (level->peak_live_bytes > row_level->peak_live_bytes) {
@@ -228,16 +241,53 @@ static void add_sums(struct km_sums *into, const struct km_sums *from)
 }
 
 /* The first that applies; both an upper and a lower bound is none. */
-static enum km_live_is live_is(const struct km_row *row, bool has_implied, bool has_loss)
+static void judge(struct km_row *row, bool has_implied, bool has_loss)
 {
 	const struct km_sums *sums = &row->sums;
 	bool lives = sums->tracked_count || sums->overflowed_count;
 	bool upper = has_implied || (lives && !sums->matched_frees_count);
 	bool lower = sums->overflowed_count > 0;
 
-	if (sums->is_uncertain || (has_loss && sums->live_count) || (upper && lower))
-		return KM_LIVE_UNCERTAIN;
-	return lower ? KM_LIVE_AT_LEAST : upper ? KM_LIVE_UPPER_BOUND : KM_LIVE_CONSISTENT;
+	row->is_lost = sums->is_uncertain || (has_loss && sums->live_count);
+	if (row->is_lost || (upper && lower))
+		row->live_is = KM_LIVE_UNCERTAIN;
+	else
+		row->live_is = lower ? KM_LIVE_AT_LEAST : upper ? KM_LIVE_UPPER_BOUND : KM_LIVE_CONSISTENT;
+}
+
+/* bound: of km_level. least: what it can not be below. */
+static struct km_bounds peak_bounds(const struct km_row *row, uint64_t peak, uint64_t bound, uint64_t overflowed,
+				    uint64_t least)
+{
+	struct km_bounds bounds = km_live_bounds(row->live_is, row->is_lost, bound > peak ? bound : peak, overflowed);
+
+	/* What surely lived is what the level surely had. */
+	if (bounds.min)
+		bounds.min = row->level.peak_is_over ? 0 : peak;
+	if (bounds.min < least)
+		bounds.min = least;
+	return bounds;
+}
+
+static void set_peak_bounds(struct km_row *row, uint64_t least_bytes, uint64_t least_count)
+{
+	struct km_row_bounds *b = &row->bounds;
+	const struct km_level *level = &row->level;
+
+	b->peak_live_bytes = peak_bounds(row, level->peak_live_bytes, level->peak_bound_bytes,
+					 row->sums.overflowed_bytes, least_bytes);
+	b->peak_live_count = peak_bounds(row, level->peak_live_count, level->peak_bound_count,
+					 row->sums.overflowed_count, least_count);
+}
+
+static void set_bounds(struct km_row *row)
+{
+	const struct km_sums *sums = &row->sums;
+	struct km_row_bounds *b = &row->bounds;
+
+	b->live_bytes = km_live_bounds(row->live_is, row->is_lost, sums->live_bytes, sums->overflowed_bytes);
+	b->live_count = km_live_bounds(row->live_is, row->is_lost, sums->live_count, sums->overflowed_count);
+	set_peak_bounds(row, b->live_bytes.min, b->live_count.min);
 }
 
 static int add_keys(const struct km_aggregate *a, const uint32_t *keys, uint32_t from, uint32_t to, bool lifetimes,
@@ -293,7 +343,8 @@ int km_aggregate_row(const struct km_aggregate *a, enum km_axis axis, size_t ind
 			     &has_implied);
 		break;
 	}
-	row.live_is = live_is(&row, has_implied, a->has_loss);
+	judge(&row, has_implied, a->has_loss);
+	set_bounds(&row);
 	if (r) {
 		km_row_release(&row);
 		return r;
@@ -302,10 +353,18 @@ int km_aggregate_row(const struct km_aggregate *a, enum km_axis axis, size_t ind
 	return 0;
 }
 
+static void add_bounds(struct km_bounds *into, const struct km_bounds *from)
+{
+	into->min += from->min;
+	into->max_is_unknown |= from->max_is_unknown;
+	into->max = into->max_is_unknown ? 0 : into->max + from->max;
+}
+
 int km_aggregate_total(const struct km_aggregate *a, struct km_row *ret_row)
 {
 	bool upper = false, lower = false, uncertain = false;
 	struct km_row row = { .level = a->total };
+	uint64_t least_bytes = 0, least_count = 0; /* of the peak: what any site surely had */
 
 	for (size_t site = 0; site < a->sites.count; site++) {
 		struct km_row one;
@@ -314,6 +373,13 @@ int km_aggregate_total(const struct km_aggregate *a, struct km_row *ret_row)
 		if (r)
 			return r;
 		add_sums(&row.sums, &one.sums);
+		add_bounds(&row.bounds.live_bytes, &one.bounds.live_bytes);
+		add_bounds(&row.bounds.live_count, &one.bounds.live_count);
+		if (one.bounds.peak_live_bytes.min > least_bytes)
+			least_bytes = one.bounds.peak_live_bytes.min;
+		if (one.bounds.peak_live_count.min > least_count)
+			least_count = one.bounds.peak_live_count.min;
+		row.is_lost |= one.is_lost;
 		upper |= one.live_is == KM_LIVE_UPPER_BOUND;
 		lower |= one.live_is == KM_LIVE_AT_LEAST;
 		uncertain |= one.live_is == KM_LIVE_UNCERTAIN;
@@ -330,6 +396,8 @@ int km_aggregate_total(const struct km_aggregate *a, struct km_row *ret_row)
 		row.live_is = KM_LIVE_UNCERTAIN;
 	else
 		row.live_is = lower ? KM_LIVE_AT_LEAST : upper ? KM_LIVE_UPPER_BOUND : KM_LIVE_CONSISTENT;
+	set_peak_bounds(&row, least_bytes > row.bounds.live_bytes.min ? least_bytes : row.bounds.live_bytes.min,
+			least_count > row.bounds.live_count.min ? least_count : row.bounds.live_count.min);
 	*ret_row = row;
 	return 0;
 }

@@ -244,6 +244,17 @@ static int add_objects(struct document_state *state, const struct km_analysis *a
 	return 0;
 }
 
+/* What totals may really be. */
+static void add_bounds(struct km_record *record, const char *min_name, const char *max_name, enum km_type type,
+		       const struct km_bounds *bounds)
+{
+	km_record_number(record, min_name, type, bounds->min);
+	if (bounds->max_is_unknown)
+		km_record_null(record, max_name, type);
+	else
+		km_record_number(record, max_name, type, bounds->max);
+}
+
 static void add_totals(struct document_state *state, const struct km_analysis *an)
 {
 	struct km_record *record = km_document_record(state);
@@ -279,6 +290,8 @@ static void add_totals(struct document_state *state, const struct km_analysis *a
 	km_record_number(record, "live_count", KM_TYPE_COUNT, sums->live_count);
 	km_record_number(record, "live_bytes", KM_TYPE_BYTES, sums->live_bytes);
 	km_record_text(record, "live_is", km_live_is_name(total.live_is));
+	add_bounds(record, "live_bytes_min", "live_bytes_max", KM_TYPE_BYTES, &total.bounds.live_bytes);
+	add_bounds(record, "live_count_min", "live_count_max", KM_TYPE_COUNT, &total.bounds.live_count);
 	km_record_number(record, "live_requested_bytes", KM_TYPE_BYTES, sums->live_requested_bytes);
 	km_record_number(record, "live_waste_bytes", KM_TYPE_BYTES, sums->live_bytes - sums->live_requested_bytes);
 	km_record_number(record, "peak_live_count", KM_TYPE_COUNT, total.level.peak_live_count);
@@ -287,6 +300,9 @@ static void add_totals(struct document_state *state, const struct km_analysis *a
 	km_record_number(record, "peak_live_bytes", KM_TYPE_BYTES, total.level.peak_live_bytes);
 	km_document_time(record, an->buffer, "peak_time_ns", "peak_time_ticks", total.level.peak_time - an->start_time,
 			 !total.level.peak_live_bytes);
+	km_record_text(record, "peak_is", km_level_peak_is(&total.level));
+	add_bounds(record, "peak_live_bytes_min", "peak_live_bytes_max", KM_TYPE_BYTES, &total.bounds.peak_live_bytes);
+	add_bounds(record, "peak_live_count_min", "peak_live_count_max", KM_TYPE_COUNT, &total.bounds.peak_live_count);
 	km_record_number(record, "at_peak_count", KM_TYPE_COUNT, sums->at_peak_count);
 	km_record_number(record, "total_allocated_bytes", KM_TYPE_BYTES, sums->total_allocated_bytes);
 	km_record_number(record, "total_requested_bytes", KM_TYPE_BYTES, sums->total_requested_bytes);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_LIMIT     64
+#define COLUMNS_LIMIT     96
 #define SITE_CACHES_LIMIT 64
 
 /* A row being handed out, and what its cells point to. */
@@ -97,6 +97,28 @@ static void get_peak_is(const struct row_view *v, struct km_cell *c)
 {
 	c->text = km_level_peak_is(&v->row.level);
 }
+
+static void set_bound(struct km_cell *c, const struct km_bounds *bounds, bool is_max)
+{
+	c->number = is_max ? bounds->max : bounds->min;
+	c->is_null = is_max && bounds->max_is_unknown;
+}
+
+/* What a number may really be. */
+#define BOUNDS(function, member)                                                \
+	static void function##_min(const struct row_view *v, struct km_cell *c) \
+	{                                                                       \
+		set_bound(c, &v->row.bounds.member, false);                     \
+	}                                                                       \
+	static void function##_max(const struct row_view *v, struct km_cell *c) \
+	{                                                                       \
+		set_bound(c, &v->row.bounds.member, true);                      \
+	}
+BOUNDS(get_live_bytes, live_bytes)
+BOUNDS(get_live_count, live_count)
+BOUNDS(get_peak_bytes, peak_live_bytes)
+BOUNDS(get_peak_count, peak_live_count)
+#undef BOUNDS
 
 static void get_peak_time(const struct row_view *v, struct km_cell *c)
 {
@@ -224,6 +246,23 @@ static const struct metric_row {
 	  get_live_is,
 	  ALL,
 	  NULL },
+	{ { "live_bytes_min", "live min", "the least that live_bytes may really be", KM_TYPE_BYTES, MACHINE },
+	  get_live_bytes_min,
+	  ALL,
+	  NULL },
+	{ { "live_bytes_max", "live max", "the most that it may be; none where nobody knows", KM_TYPE_BYTES, MACHINE },
+	  get_live_bytes_max,
+	  ALL,
+	  NULL },
+	{ { "live_count_min", "objects min", "the least that live_count may really be", KM_TYPE_COUNT, MACHINE },
+	  get_live_count_min,
+	  ALL,
+	  NULL },
+	{ { "live_count_max", "objects max", "the most that it may be; none where nobody knows", KM_TYPE_COUNT,
+	    MACHINE },
+	  get_live_count_max,
+	  ALL,
+	  NULL },
 	{ { "live_requested_bytes", "live asked", "bytes asked for by what is live", KM_TYPE_BYTES, MACHINE },
 	  get_live_requested,
 	  ALL,
@@ -254,7 +293,26 @@ static const struct metric_row {
 	    "exact; at_least or at_most where a cache's name was learnt when objects of it had lived already",
 	    KM_TYPE_STRING, MACHINE },
 	  get_peak_is,
-	  CACHES | GROUPS,
+	  ALL,
+	  NULL },
+	{ { "peak_live_bytes_min", "peak min", "the least that peak_live_bytes may really be", KM_TYPE_BYTES, MACHINE },
+	  get_peak_bytes_min,
+	  ALL,
+	  NULL },
+	{ { "peak_live_bytes_max", "peak max", "the most that it may be; none where nobody knows", KM_TYPE_BYTES,
+	    MACHINE },
+	  get_peak_bytes_max,
+	  ALL,
+	  NULL },
+	{ { "peak_live_count_min", "peak objects min", "the least that peak_live_count may really be", KM_TYPE_COUNT,
+	    MACHINE },
+	  get_peak_count_min,
+	  ALL,
+	  NULL },
+	{ { "peak_live_count_max", "peak objects max", "the most that it may be; none where nobody knows",
+	    KM_TYPE_COUNT, MACHINE },
+	  get_peak_count_max,
+	  ALL,
 	  NULL },
 	{ { "allocs_count", "allocs", "allocation events, failed, doubled and overflowed ones too", KM_TYPE_COUNT, 0 },
 	  get_allocs,

@@ -30,8 +30,9 @@
  *                lived: their frees may be lost, and so may allocations.
  *                [0, value + overflowed] where it is both of the last two
  *                but nothing was lost.
- * A lost start alone makes nothing uncertain: an object born in the trace
- * has all of its life in it.
+ * A lost start alone makes nothing uncertain. (Only where the recording of
+ * one CPU begins later than that of others can a free of an older object be
+ * missing there; this is not told apart.)
  * The total's bounds are sums over the sites: min of those that are
  * consistent or at_least (the others' is 0), max unknown if any is.
  *

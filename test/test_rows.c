@@ -91,7 +91,7 @@ static void expect_order(const struct analysed *a, enum km_axis axis, const char
 			 const char *wanted)
 {
 	struct km_rows *rows = make_rows(a, axis, sort, 0);
-	struct km_cell cells[64];
+	struct km_cell cells[96];
 	char got[512] = "";
 	size_t n = 0;
 
@@ -113,7 +113,7 @@ START_TEST(axes_have_their_own_columns)
 		{ "module", { true, false, false } },       { "address", { true, false, false } },
 		{ "caches", { true, false, false } },       { "name", { false, true, false } },
 		{ "object_bytes", { false, true, false } }, { "sites_count", { false, true, true } },
-		{ "peak_is", { false, true, true } },       { "live_bytes", { true, true, true } },
+		{ "peak_is", { true, true, true } },        { "live_bytes", { true, true, true } },
 		{ "live_is", { true, true, true } },        { "lifetime_ns.histogram", { true, true, true } },
 		{ "key.function", { false, false, true } }, { "key.size_bytes", { false, false, true } },
 	};
@@ -198,7 +198,7 @@ START_TEST(a_site_has_its_values)
 	};
 	struct analysed *a = analyse(NULL, NULL);
 	struct km_rows *rows = make_rows(a, KM_AXIS_SITE, "-allocs_count", 1);
-	struct km_cell cells[64];
+	struct km_cell cells[96];
 	const struct km_cell *caches;
 
 	ck_assert(next(rows, cells));
@@ -226,7 +226,7 @@ START_TEST(what_there_is_not_is_null)
 {
 	struct analysed *a = analyse(NULL, NULL);
 	struct km_rows *rows = make_rows(a, KM_AXIS_SITE, "symbol", 0);
-	struct km_cell cells[64];
+	struct km_cell cells[96];
 
 	while (next(rows, cells)) {
 		bool is_module = !strcmp(cell(rows, cells, "function")->text, "mod_fn_48");
@@ -252,7 +252,7 @@ START_TEST(a_site_that_only_failed_has_no_peak)
 	struct tw *tw = tw_new(&(struct tw_options){ .cpus = 1 });
 	struct analysed *a;
 	struct km_rows *rows;
-	struct km_cell cells[64];
+	struct km_cell cells[96];
 
 	tw_kmalloc(tw, TW_TOP, 0, 1000, 1, SITE(0), 0, 8, 8, 0, -1);
 	a = analysed_run(tw, NULL, NULL);
@@ -270,7 +270,7 @@ START_TEST(a_cache_of_more_than_one_size_has_none)
 	struct tw *tw = tw_new(&(struct tw_options){ .cpus = 1 });
 	struct analysed *a;
 	struct km_rows *rows;
-	struct km_cell cells[64];
+	struct km_cell cells[96];
 
 	tw_kmalloc(tw, TW_TOP, 0, 1000, 1, SITE(0), A, 1 << 20, 1 << 20, 0, -1);
 	tw_kmalloc(tw, TW_TOP, 0, 2000, 1, SITE(0), A + (1 << 22), 1 << 21, 1 << 21, 0, -1);
@@ -294,7 +294,7 @@ START_TEST(a_group_has_its_keys_first)
 {
 	struct analysed *a = analyse("comm,module", NULL);
 	struct km_rows *rows = make_rows(a, KM_AXIS_GROUP, "comm,module", 0);
-	struct km_cell cells[64];
+	struct km_cell cells[96];
 	size_t count;
 	const struct km_column *columns = km_rows_columns(rows, &count);
 
@@ -323,7 +323,7 @@ START_TEST(a_clock_of_ticks_has_keys_of_its_own)
 					     "lifetime.max", "lifetime.p50", "lifetime.p99" };
 	struct analysed *a = analyse(NULL, "counter");
 	struct km_rows *rows = make_rows(a, KM_AXIS_SITE, "-allocs_count", 1);
-	struct km_cell cells[64];
+	struct km_cell cells[96];
 	size_t count;
 	const struct km_column *columns = km_rows_columns(rows, &count);
 
@@ -423,7 +423,7 @@ START_TEST(a_limit_cuts_behind_the_best)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct km_rows *rows = make_rows(a, KM_AXIS_SITE, NULL, cases[i].limit);
-		struct km_cell cells[64];
+		struct km_cell cells[96];
 		size_t count = 0;
 
 		ck_assert_uint_eq(km_rows_total(rows), 5);
@@ -450,7 +450,7 @@ START_TEST(a_trace_without_allocations_has_no_rows)
 	a = analysed_run(tw, NULL, NULL);
 	for (unsigned axis = 0; axis < 3; axis++) {
 		struct km_rows *rows = make_rows(a, axis, axis == KM_AXIS_GROUP ? "live_bytes" : NULL, 0);
-		struct km_cell cells[64];
+		struct km_cell cells[96];
 
 		ck_assert_uint_eq(km_rows_total(rows), 0);
 		ck_assert(!next(rows, cells));

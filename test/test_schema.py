@@ -246,6 +246,23 @@ class Test(unittest.TestCase):
         self.assertGreaterEqual(row["peak_live_count"], row["live_count"])
         self.assertGreaterEqual(row["total_allocated_bytes"], row["peak_live_bytes"])
         self.assertGreaterEqual(row["matched_frees_count"], row["cross_cpu_frees_count"])
+        for key in ("live_bytes", "live_count", "peak_live_bytes", "peak_live_count"):
+            self.assertLessEqual(row[key + "_min"], row[key])
+            if row[key + "_max"] is not None:
+                self.assertGreaterEqual(row[key + "_max"], row[key])
+            self.assertGreaterEqual(row[key + "_min"], row[key.replace("peak_", "") + "_min"])
+
+    def bounds_of_live(self, row):
+        """What live_is says of a row, and no more."""
+        for unit in ("bytes", "count"):
+            value, over = row["live_" + unit], row["overflowed_" + unit]
+            most = row[f"live_{unit}_max"]
+            self.assertIn((row[f"live_{unit}_min"], most),
+                          {"consistent": [(value, value)], "upper_bound": [(0, value)],
+                           "at_least": [(value, value + over)],
+                           "uncertain": [(0, None), (0, value + over)]}[row["live_is"]])
+        if row["live_is"] == "uncertain" and row["live_bytes_max"] is not None:
+            self.assertGreater(row["overflowed_count"], 0)
 
     def agrees(self, report):
         totals = report["totals"]
@@ -260,6 +277,8 @@ class Test(unittest.TestCase):
                 self.assertEqual(sum(row[key] for row in report[table]), of_totals, f"{key} of {table}")
             self.assertEqual(sum(row["at_peak_bytes"] for row in report[table]), totals["peak_live_bytes"], table)
             for row in report[table]:
+                self.bounds_of_live(row)
+            for row in report[table]:
                 if "reset_count" not in totals:
                     self.identities(row)
                 lifetimes = row["lifetime_ticks"] if "lifetime_ticks" in row else row["lifetime_ns"]
@@ -269,6 +288,10 @@ class Test(unittest.TestCase):
                                  row["live_count"] == 0)
             live = [row["live_bytes"] for row in report[table]]
             self.assertEqual(live, sorted(live, reverse=True))
+        for key in ("live_bytes", "live_count"):
+            self.assertEqual(totals[key + "_min"], sum(row[key + "_min"] for row in report["sites"]))
+            most = [row[key + "_max"] for row in report["sites"]]
+            self.assertEqual(totals[key + "_max"], None if None in most else sum(most))
         overflow = report["overflow"]
         self.assertLessEqual(overflow["peak_count"], overflow["capacity_count"])
         if overflow["overflowed_count"]:
