@@ -179,6 +179,20 @@ static int add_mark(struct km_fields *fields, const struct km_column *columns, s
 	return 0;
 }
 
+/* The fields of --by, which groups without rows do not tell. */
+static void add_by(struct document_state *state, const struct km_by_list *by)
+{
+	struct km_record *record = km_document_record(state);
+
+	if (!record)
+		return;
+	for (unsigned i = 0; i < by->count; i++) {
+		km_record_text(record, "field", km_by_columns[by->fields[i]].name);
+		km_record_end_row(record);
+	}
+	km_document_add(state, record, "by", NULL, KM_SHAPE_ITEMS, KM_FOR_MACHINES);
+}
+
 /* A table of an axis. */
 static int add_rows(struct km_document *document, const struct km_analysis *analysis, enum km_axis axis,
 		    const char *path, const char *what, const struct km_document_options *options, size_t people_limit,
@@ -450,8 +464,10 @@ static int report_for_machines(struct km_document *document, const struct km_ana
 	r = add_rows(document, an, KM_AXIS_SITE, "sites", "Call sites", options, 0, !has_groups, error);
 	if (!r)
 		r = add_rows(document, an, KM_AXIS_CACHE, "caches", "Slab caches", options, 0, false, error);
-	if (!r && has_groups)
+	if (!r && has_groups) {
+		add_by(state, &an->selection.by);
 		r = add_rows(document, an, KM_AXIS_GROUP, "groups", "Groups", options, 0, true, error);
+	}
 	if (r)
 		return r;
 	if (an->detail)

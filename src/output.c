@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "output_writer.h"
+#include "utf8.h"
 
 static int write_error(const char *name, int number, struct km_error *error)
 {
@@ -60,12 +61,12 @@ int km_output_text_add_utf8(struct km_output_text *text, const char *string)
 		size_t good = 0, step;
 		int code;
 
-		while ((step = km_output_utf8(string + good, NULL)) > 0)
+		while ((step = km_utf8_character(string + good, NULL)) > 0)
 			good += step;
 		code = km_output_text_add(text, string, good);
 		string += good;
 		if (!code && *string) {
-			code = km_output_text_add(text, "\xef\xbf\xbd", 3);
+			code = km_output_text_add(text, KM_UTF8_REPLACEMENT, 3);
 			string++;
 		}
 		if (code < 0) {
@@ -82,39 +83,6 @@ void km_output_text_release(struct km_output_text *text)
 		return;
 	free(text->data);
 	memset(text, 0, sizeof(*text));
-}
-
-/* RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. The NUL ends a sequence that is cut short. */
-size_t km_output_utf8(const char *string, uint32_t *ret_code)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned char first = (unsigned char)string[0];
-	size_t length;
-	uint32_t code;
-
-	if (!first)
-		return 0;
-	if (first < 0x80) {
-		if (ret_code)
-			*ret_code = first;
-		return 1;
-	}
-	if (first < 0xc2 || first > 0xf4)
-		return 0;
-	length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-	code = first & (0x7fU >> length);
-	for (size_t i = 1; i < length; i++) {
-		unsigned char byte = (unsigned char)string[i];
-
-		if ((byte & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (byte & 0x3f);
-	}
-	if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-		return 0;
-	if (ret_code)
-		*ret_code = code;
-	return length;
 }
 
 static int choose_columns(struct km_output_rows *rows, const struct km_fields *fields, unsigned hidden,

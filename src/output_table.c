@@ -15,6 +15,7 @@
 #include <wchar.h>
 
 #include "output_writer.h"
+#include "utf8.h"
 
 #define GAP          2  /* blanks between columns */
 #define FLEX_MIN     16 /* a FLEX column is not cut below this */
@@ -58,7 +59,7 @@ static size_t span_width(const struct writer *w, const char *text, size_t length
 
 	if (!w->is_utf8)
 		return length;
-	for (; at < length && (step = km_output_utf8(text + at, &code)) > 0; at += step)
+	for (; at < length && (step = km_utf8_character(text + at, &code)) > 0; at += step)
 		width += code < 0x80 ? 1 : (size_t)wcwidth((wchar_t)code);
 	return width;
 }
@@ -72,7 +73,7 @@ static size_t display_width(const struct writer *w, const char *text)
 static size_t printable(const struct writer *w, const char *text)
 {
 	uint32_t code;
-	size_t length = km_output_utf8(text, &code);
+	size_t length = km_utf8_character(text, &code);
 
 	if (length == 1)
 		return code >= 0x20 && code != 0x7f;
@@ -388,7 +389,7 @@ static void cut(const struct writer *w, char *text, size_t width)
 	}
 	if (tail + ELLIPSIS_LEN + FLEX_MIN / 3 > width)
 		tail = 0;
-	while ((step = km_output_utf8(text + at, &code)) > 0) {
+	while ((step = km_utf8_character(text + at, &code)) > 0) {
 		size_t columns = code < 0x80 || !w->is_utf8 ? 1 : (size_t)wcwidth((wchar_t)code);
 
 		if (used + columns + ELLIPSIS_LEN + tail > width)

@@ -26,12 +26,6 @@ int km_output_text_add(struct km_output_text *text, const char *bytes, size_t co
 int km_output_text_add_utf8(struct km_output_text *text, const char *string);
 void km_output_text_release(struct km_output_text *text);
 
-/*
- * The length in bytes of the character that a NUL-terminated string begins
- * with, 0 if it begins with none that is valid UTF-8. ret_code may be NULL.
- */
-size_t km_output_utf8(const char *string, uint32_t *ret_code);
-
 /* A section's rows and the columns of them that one writer shows. */
 struct km_output_rows {
 	const struct km_section *section; /* borrowed */

@@ -146,7 +146,7 @@ const char *km_peak_is_name(enum km_peak_is is); /* "exact", "at_least", "at_mos
 
 /*
  * Texts are valid UTF-8 of at most KM_INTERN_STRING_BYTES, and belong to the
- * run. NULL where the axis has no such thing, and a module also for the
+ * run; equal ones are equal pointers within one run. NULL where the axis has no such thing, and a module also for the
  * kernel itself or where it is not known.
  */
 struct km_run_row {
@@ -167,14 +167,13 @@ struct km_run_row {
 	enum km_live_is live_is; /* of several: the worst, and uncertain where bounds of both sides meet */
 	enum km_peak_is peak_is;
 	struct km_histogram lifetimes; /* owned; of matched frees, in the clock's unit. Totals: of all sites */
-	uint32_t rows_count;           /* how many rows it is the sum of */
 };
 
 #define KM_RUN_SITE_CACHES 64
 
 /* --- the run --- */
 
-/* A recording: what "sources" of a report holds. */
+/* A recording: what "sources" of a report holds. Texts are owned by the run. */
 struct km_run_source {
 	const char *file, *format;
 	const char *kernel;   /* uname: "Linux host 6.12.1 x86_64"; NULL: the file does not tell */
@@ -235,6 +234,7 @@ struct km_run {
 	 * kernels only by function and module (by_function).
 	 */
 	bool sites_by_function;
+	bool sites_are_bare; /* some symbol is an address though its function has a name (--raw-ip) */
 	const char *filters; /* "{}", or the conditions as compact JSON with sorted keys: equal text, equal filters */
 	struct km_by_list by;
 	bool truncated; /* never true: such reports are refused */
