@@ -718,7 +718,6 @@ static __attribute__((noinline, cold)) void forget_live(struct km_aggregate *a)
 		struct key *key = &a->keys[k];
 
 		touch(a, key);
-		a->replayed.reset_count += key->sums.live_count;
 		key->sums.reset_count += key->sums.live_count;
 		key->sums.live_count = key->sums.live_bytes = key->sums.live_requested_bytes = 0;
 		key->sums.is_uncertain = false; /* they are gone */
@@ -756,8 +755,10 @@ int km_aggregate_account(struct km_aggregate *a, const struct km_event *events, 
 			a->replayed.holes_count++;
 			if (!a->is_finished && !a->keeps_on_loss)
 				a->hole_stamp = ++a->stamp;
-			if (outcomes[i].kind == KM_OUTCOME_RESET)
-				forget_live(a);
+			if (outcomes[i].kind != KM_OUTCOME_RESET)
+				continue;
+			a->replayed.reset_count += outcomes[i].forgotten_count;
+			forget_live(a);
 		}
 	}
 	return 0;

@@ -168,11 +168,17 @@ static int read_buffer(struct info *info, size_t index, struct km_error *error)
 	return 0;
 }
 
-static const char *symbols_words(struct km_symbols *symbols, char *text, size_t bytes)
+static const char *symbols_words(struct km_reader *reader, char *text, size_t bytes)
 {
+	struct km_error error = { 0 };
+	struct km_symbols *symbols = km_reader_symbols(reader, &error);
 	char count[KM_FORMAT_BYTES];
 
-	switch (symbols ? km_symbols_state(symbols) : KM_SYMBOLS_NONE) {
+	if (!symbols) {
+		snprintf(text, bytes, "can not be read: %s", error.text);
+		return text;
+	}
+	switch (km_symbols_state(symbols)) {
 	case KM_SYMBOLS_NONE:
 		return "none";
 	case KM_SYMBOLS_ZEROED:
@@ -205,7 +211,7 @@ static void add_lines(struct info *info, struct km_error *error)
 	line(record, "kernel", trace->kernel ? trace->kernel : "not told");
 	snprintf(number, sizeof(number), "%u", trace->cpus_count);
 	line(record, "CPUs", number);
-	line(record, "symbols", symbols_words(km_reader_symbols(info->reader, NULL), number, sizeof(number)));
+	line(record, "symbols", symbols_words(info->reader, text, sizeof(text)));
 	km_document_add(info->state, record, "summary", NULL, KM_SHAPE_LINES, KM_FOR_PEOPLE);
 	km_document_add(info->state, info->buffers, "buffers", NULL, KM_SHAPE_LINES, KM_FOR_PEOPLE);
 }

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "format.h"
+
 int km_error_set(struct km_error *error, int code, const char *format, ...)
 {
 	va_list arguments;
@@ -14,5 +16,6 @@ int km_error_set(struct km_error *error, int code, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(error->text, sizeof(error->text), format, arguments);
 	va_end(arguments);
+	km_format_one_line(error->text);
 	return code;
 }

@@ -3,7 +3,8 @@
  * error: one caller-owned, fixed-size error message.
  *
  * The first error wins: a later km_error_set() on the same object keeps the
- * text that is there. It never allocates and never prints.
+ * text that is there. The text is one line: control characters become '?'.
+ * It never allocates and never prints.
  *
  * Codes are negative errno values: -EBADMSG corrupt data, -ENOTSUP a known
  * thing that is not supported, -EOVERFLOW arithmetic, -ENOSPC a bounded

@@ -105,3 +105,11 @@ const char *km_format_ratio(char *buffer, double ratio)
 		snprintf(buffer, KM_FORMAT_BYTES, "%.3g%%", ratio * 100);
 	return buffer;
 }
+
+void km_format_one_line(char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+	}
+}

@@ -70,6 +70,7 @@ static __attribute__((format(printf, 3, 4))) void warn(struct km_health *health,
 	va_start(arguments, format);
 	vsnprintf(warning->text, sizeof(warning->text), format, arguments);
 	va_end(arguments);
+	km_format_one_line(warning->text);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -315,6 +316,7 @@ void km_health_add_replay(struct km_health *health, const struct km_trace_info *
 {
 	const struct km_replayed *replayed = km_aggregate_replayed(aggregate);
 	enum km_symbols_state state = km_naming_state(naming);
+	struct km_error fault = { 0 };
 	char number[KM_FORMAT_BYTES];
 
 	if (!km_aggregate_rows_count(aggregate, KM_AXIS_SITE) && replayed->alloc_events_count)
@@ -341,7 +343,13 @@ void km_health_add_replay(struct km_health *health, const struct km_trace_info *
 		warn(health, KM_WARN_SYMBOLS_ZEROED,
 		     "the kernel symbols in the file are all zero (recorded under kptr_restrict): addresses are shown; "
 		     "--kallsyms takes a copy of the recorded boot's /proc/kallsyms");
-	else if (state == KM_SYMBOLS_NONE && !info->has_site_names)
+	else if (state == KM_SYMBOLS_NONE && !km_naming_symbols(naming, &fault))
+		warn(health, KM_WARN_SYMBOLS_MISSING,
+		     "the kernel symbols in the file can not be read (%s): addresses are shown; --kallsyms takes a "
+		     "copy of "
+		     "the recorded boot's /proc/kallsyms",
+		     fault.text);
+	else if (state == KM_SYMBOLS_NONE)
 		warn(health, KM_WARN_SYMBOLS_MISSING,
 		     "no kernel symbols in the file: addresses are shown; --kallsyms takes a copy of the recorded "
 		     "boot's "

@@ -108,14 +108,14 @@ void km_naming_free(struct km_naming *naming)
 	free(naming);
 }
 
-struct km_symbols *km_naming_symbols(struct km_naming *naming)
+struct km_symbols *km_naming_symbols(struct km_naming *naming, struct km_error *error)
 {
-	return naming->own ? naming->own : km_reader_symbols(naming->reader, NULL);
+	return naming->own ? naming->own : km_reader_symbols(naming->reader, error);
 }
 
 enum km_symbols_state km_naming_state(struct km_naming *naming)
 {
-	struct km_symbols *symbols = km_naming_symbols(naming);
+	struct km_symbols *symbols = km_naming_symbols(naming, NULL);
 
 	if (!naming->own && km_reader_info(naming->reader)->has_site_names)
 		return KM_SYMBOLS_USABLE;
@@ -140,7 +140,7 @@ static int find_symbol(struct km_naming *naming, uint64_t call_site, struct km_s
 	*ret_is_made_up = km_reader_site_name(naming->reader, call_site, ret_symbol) > 0;
 	if (*ret_is_made_up)
 		return 1;
-	symbols = km_naming_symbols(naming);
+	symbols = km_naming_symbols(naming, NULL);
 	return symbols && km_symbols_state(symbols) == KM_SYMBOLS_USABLE &&
 	       km_symbols_find(symbols, call_site, ret_symbol);
 }

@@ -36,6 +36,7 @@ struct km_site_name km_naming_site(struct km_naming *naming, uint64_t call_site)
 const char *km_naming_keep(struct km_naming *naming, const char *text);
 /* Of the symbols in use; parses them if nobody has yet. */
 enum km_symbols_state km_naming_state(struct km_naming *naming);
-struct km_symbols *km_naming_symbols(struct km_naming *naming);
+/* NULL and error set if they can not be read. */
+struct km_symbols *km_naming_symbols(struct km_naming *naming, struct km_error *error);
 
 #endif

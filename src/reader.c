@@ -183,7 +183,13 @@ const char *km_reader_comm(struct km_reader *reader, int32_t pid)
 
 struct km_symbols *km_reader_symbols(struct km_reader *reader, struct km_error *error)
 {
-	return reader->ops->symbols(reader, error);
+	struct km_symbols *symbols = NULL;
+
+	if (!reader->symbols_error.code)
+		symbols = reader->ops->symbols(reader, &reader->symbols_error);
+	if (!symbols)
+		km_error_set(error, reader->symbols_error.code, "%s", reader->symbols_error.text);
+	return symbols;
 }
 
 int km_reader_site_name(const struct km_reader *reader, uint64_t call_site, struct km_symbol *ret_symbol)

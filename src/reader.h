@@ -157,7 +157,7 @@ const char *km_reader_cache_name(const struct km_reader *reader, uint32_t cache)
 uint32_t km_reader_cache_count(const struct km_reader *reader);
 /* The recording's last name of a task; "<...>" if it has none, "<idle>" for 0. */
 const char *km_reader_comm(struct km_reader *reader, int32_t pid);
-/* The recording's own symbols; loaded at the first call. NULL and error set if they can not be read. */
+/* The recording's own symbols; loaded at the first call. NULL and error set if they can not be read, every time. */
 struct km_symbols *km_reader_symbols(struct km_reader *reader, struct km_error *error);
 /* 1: the recording itself names that call site (text does, addresses are made up then). 0: it is an address. */
 int km_reader_site_name(const struct km_reader *reader, uint64_t call_site, struct km_symbol *ret_symbol);
@@ -199,6 +199,7 @@ struct km_reader {
 	struct km_gfp gfp;
 	struct km_intern *cache_names; /* made by the reader's open, freed by km_reader_close() */
 	_Atomic uint64_t events_read;  /* handed out by km_reader_read() */
+	struct km_error symbols_error; /* why there are none: they are not tried again */
 };
 
 extern const struct km_reader_ops km_reader_tracedat;

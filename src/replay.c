@@ -322,6 +322,7 @@ static __attribute__((noinline, cold)) void lose(struct km_replay *replay, const
 	if (!replay->resets_on_loss)
 		return;
 	outcome->kind = KM_OUTCOME_RESET;
+	outcome->forgotten_count = replay->table.count;
 	for (uint64_t i = 0; i < replay->table.slots_count; i++) {
 		if (replay->table.slots[i].ptr)
 			mark_seen(replay, replay->table.slots[i].ptr);

@@ -47,12 +47,16 @@ enum km_outcome_kind {
 };
 
 struct km_outcome {
-	uint8_t kind;            /* enum km_outcome_kind */
-	uint8_t mend;            /* enum km_mend_kind of mend.h: what this event corrects of earlier ones */
-	uint16_t mend_note;      /* index of its note, if mend is not 0 */
-	bool implied_free;       /* TRACKED: `object` lived at this address and was taken as freed */
-	bool first_overflowed;   /* DOUBLED: the first was not tracked, nor is the second */
-	struct km_object object; /* MATCHED: what was freed; implied_free: likewise; DOUBLED: as it was before */
+	uint8_t kind;          /* enum km_outcome_kind */
+	uint8_t mend;          /* enum km_mend_kind of mend.h: what this event corrects of earlier ones */
+	uint16_t mend_note;    /* index of its note, if mend is not 0 */
+	bool implied_free;     /* TRACKED: `object` lived at this address and was taken as freed */
+	bool first_overflowed; /* DOUBLED: the first was not tracked, nor is the second */
+	union {
+		struct km_object
+			object; /* MATCHED: what was freed; implied_free: likewise; DOUBLED: as it was before */
+		uint64_t forgotten_count; /* RESET: objects of the table, whatever their keys */
+	};
 };
 
 /* Times when the table was full: from an overflow to the next free slot. */

@@ -461,6 +461,22 @@ START_TEST(a_loss_may_reset)
 }
 END_TEST
 
+/* What the filter leaves out is forgotten too, and counted for the whole replay. */
+START_TEST(a_reset_counts_what_is_left_out)
+{
+	const struct km_analysis_options options = { .on_loss = KM_ON_LOSS_RESET };
+	struct km_filter filter = { .min_size_bytes = 1 << 20 };
+	struct analysed *a = analysed_try(with_a_hole(), &options, NULL, &filter);
+	struct km_row total = total_of(a);
+
+	ck_assert_uint_eq(total.sums.tracked_count, 0);
+	ck_assert_uint_eq(total.sums.reset_count, 0);
+	ck_assert_uint_eq(km_aggregate_replayed(a->analysis->aggregate)->tracked_count, 4);
+	ck_assert_uint_eq(km_aggregate_replayed(a->analysis->aggregate)->reset_count, 1);
+	analysed_free(a);
+}
+END_TEST
+
 /* Events lost at no known time: all that lives is uncertain. */
 START_TEST(a_lost_tail_taints_all)
 {
@@ -633,6 +649,7 @@ int main(void)
 				 a_loss_taints_what_lives,
 				 a_loss_may_be_passed_over,
 				 a_loss_may_reset,
+				 a_reset_counts_what_is_left_out,
 				 a_lost_tail_taints_all,
 				 the_window_is_by_clock_and_kernel,
 				 the_window_may_be_asked_for,

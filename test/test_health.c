@@ -6,6 +6,7 @@
 
 #include "count_setup.h"
 #include "testing.h"
+#include "tracedat.h"
 
 #define SITE UINT64_C(0xffffffff81000010)
 #define A    UINT64_C(0xffff888000001000)
@@ -626,13 +627,48 @@ START_TEST(cache_names_that_are_missing_or_two_are_told)
 }
 END_TEST
 
+START_TEST(a_warning_is_one_line)
+{
+	struct km_buffer_info buffer = some_buffer();
+	struct km_trace_info info = some_info();
+	struct km_buffer_stats stats = { .has_events = false };
+	struct km_health health;
+
+	buffer.clock = "lo\ncal\x1b[31m";
+	buffer.clock_is_coherent = false;
+	health = judge(&info, &buffer, &stats);
+	ck_assert_uint_ge(health.warnings_count, 1);
+	ck_assert_ptr_nonnull(strstr(health.warnings[0].text, "\"lo?cal?[31m\""));
+	km_health_release(&health);
+}
+END_TEST
+
+static void damage_kallsyms(uint8_t *data, size_t bytes)
+{
+	struct km_source *source = km_source_new_memory("trace.dat", data, bytes);
+	struct km_tracedat *file;
+
+	ck_assert_int_eq(km_tracedat_open(source, &file, NULL), 0);
+	data[file->kallsyms.offset] ^= 0xff;
+	km_tracedat_close(file);
+	km_source_close(source);
+}
+
 START_TEST(symbols_that_do_not_help_are_told)
 {
 	static const struct {
 		struct tw_options options;
+		bool is_damaged;
 		enum km_warning_code code;
-	} cases[] = { { { .omit = TW_OMIT_KALLSYMS }, KM_WARN_SYMBOLS_MISSING },
-		      { { .kallsyms = "0000000000000000 T a\n0000000000000000 T b\n" }, KM_WARN_SYMBOLS_ZEROED } };
+		const char *text;
+	} cases[] = {
+		{ { .omit = TW_OMIT_KALLSYMS }, false, KM_WARN_SYMBOLS_MISSING, "no kernel symbols in the file" },
+		{ { .compression = TW_COMPRESSION_ZSTD }, true, KM_WARN_SYMBOLS_MISSING, "can not be decompressed" },
+		{ { .kallsyms = "0000000000000000 T a\n0000000000000000 T b\n" },
+		  false,
+		  KM_WARN_SYMBOLS_ZEROED,
+		  "all zero" }
+	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tw *tw = tw_new(&cases[i].options);
@@ -645,10 +681,13 @@ START_TEST(symbols_that_do_not_help_are_told)
 		tw_kmalloc(tw, TW_TOP, 0, 2000, 1, SITE, A, 8, 8, 0, -1);
 		data = tw_finish(tw, &bytes);
 		tw_free(tw);
+		if (cases[i].is_damaged)
+			damage_kallsyms(data, bytes);
 		s = count_set_up_data(data, bytes);
 		count_start(s, 0, false);
 		count_finish(s);
 		health = judge_replay(s, &stats);
+		ck_assert_msg(strstr(health.warnings[0].text, cases[i].text), "%s", health.warnings[0].text);
 		expect_only(&health, cases[i].code, "--kallsyms");
 		count_tear_down(s);
 	}
@@ -659,6 +698,7 @@ int main(void)
 {
 	const TTest *tests[] = { every_name_is_there_and_its_own,
 				 nothing_lost_is_complete,
+				 a_warning_is_one_line,
 				 completeness_is_the_first_that_applies,
 				 dropped_and_commit_overrun_are_holes,
 				 holes_and_a_lost_start_are_of_a_known_time,

@@ -13,6 +13,7 @@
 #include "read_back.h"
 #include "testing.h"
 #include "trace_writer.h"
+#include "tracedat.h"
 
 /* A built file and its reader. */
 struct trace {
@@ -795,6 +796,33 @@ START_TEST(name_out_of_the_record)
 }
 END_TEST
 
+/* A report asks for every call site: decompressing them each time took half a minute for a file of half a megabyte. */
+START_TEST(unreadable_symbols_are_not_tried_again)
+{
+	struct trace t = open_trace(tw_new(&(struct tw_options){ .compression = TW_COMPRESSION_ZSTD }));
+	struct km_source *source = km_source_new_memory("trace.dat", t.data, t.bytes);
+	struct km_error first = { 0 }, second = { 0 };
+	struct km_tracedat *file;
+	uint8_t *symbols, saved;
+
+	ck_assert_int_eq(km_tracedat_open(source, &file, NULL), 0);
+	symbols = t.data + file->kallsyms.offset;
+	km_tracedat_close(file);
+	km_source_close(source);
+	saved = symbols[0];
+	symbols[0] ^= 0xff; /* zstd's magic */
+	ck_assert_ptr_null(km_reader_symbols(t.reader, &first));
+	ck_assert_int_eq(first.code, -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(first.text, "can not be decompressed"));
+	symbols[0] = saved;
+	ck_assert_ptr_null(km_reader_symbols(t.reader, &second));
+	ck_assert_int_eq(second.code, -EBADMSG);
+	ck_assert_str_eq(second.text, first.text);
+	ck_assert_ptr_null(km_reader_symbols(t.reader, NULL));
+	release(&t);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -819,6 +847,7 @@ int main(void)
 		counted_by_name,
 		impossible_events,
 		name_out_of_the_record,
+		unreadable_symbols_are_not_tried_again,
 		NULL,
 	};
 
