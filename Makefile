@@ -96,11 +96,12 @@ fuzz:
 	@set -e; targets=$$(find build/fuzz -type f -executable -name 'fuzz_*'); \
 	test -n "$$targets" || { echo 'make fuzz: no fuzz target was built' >&2; exit 1; }; \
 	for target in $$targets; do \
-		name=$$(basename "$$target"); seeds=; \
+		name=$$(basename "$$target"); seeds=; words=; \
 		if [ -d "fuzz/corpus/$$name" ]; then seeds=fuzz/corpus/$$name; fi; \
+		if [ -f "fuzz/$$name.dict" ]; then words=-dict=fuzz/$$name.dict; fi; \
 		mkdir -p "build/fuzz/corpus/$$name"; \
 		echo "== $$name, $(FUZZ_SECONDS) s"; \
-		"$$target" -max_total_time=$(FUZZ_SECONDS) -artifact_prefix="build/fuzz/$$name-" -print_final_stats=1 \
+		"$$target" -max_total_time=$(FUZZ_SECONDS) $$words -artifact_prefix="build/fuzz/$$name-" -print_final_stats=1 \
 			"build/fuzz/corpus/$$name" $$seeds; \
 	done
 

@@ -10,7 +10,7 @@
 
 #include "cursor.h"
 #include "fixture.h"
-#include "fuzz_reader_entry.h"
+#include "fuzz_entry.h"
 #include "read_back.h"
 #include "testing.h"
 #include "trace_writer.h"
@@ -66,11 +66,11 @@ START_TEST(cut_at_every_byte)
 		size_t bytes;
 		uint8_t *data = build_small(i, &bytes);
 
-		ck_assert_int_eq(km_fuzz_reader(data, bytes), KM_FUZZ_READ);
+		ck_assert_int_eq(km_fuzz(data, bytes), KM_FUZZ_READ);
 		for (size_t cut = i; cut < bytes; cut += step(61))
-			km_fuzz_reader(data, cut);
+			km_fuzz(data, cut);
 		for (size_t cut = bytes - 200; cut < bytes; cut++)
-			km_fuzz_reader(data, cut);
+			km_fuzz(data, cut);
 		free(data);
 	}
 }
@@ -87,9 +87,9 @@ START_TEST(every_byte_of_the_tables)
 			if (at >= TABLE_BYTES && at < bytes - TABLE_BYTES)
 				at = bytes - TABLE_BYTES;
 			data[at] ^= 0xff;
-			km_fuzz_reader(data, bytes);
+			km_fuzz_read(data, bytes);
 			data[at] ^= 0xfe;
-			km_fuzz_reader(data, bytes);
+			km_fuzz_read(data, bytes);
 			data[at] ^= 0x01;
 		}
 		free(data);
@@ -235,9 +235,9 @@ static void cut_fixture(uint8_t *data, size_t bytes)
 	size_t stride = 4096 * step(1 + bytes / 4096 / 8);
 
 	for (size_t cut = 0; cut < bytes; cut += stride)
-		km_fuzz_reader(data, cut);
+		km_fuzz(data, cut);
 	for (size_t back = 1; back < 100; back += step(33))
-		km_fuzz_reader(data, bytes - back);
+		km_fuzz(data, bytes - back);
 }
 
 START_TEST(fixtures_cut)
@@ -252,7 +252,7 @@ static void change_fixture(uint8_t *data, size_t bytes)
 		if (at >= TABLE_BYTES && at < bytes - TABLE_BYTES)
 			at = bytes - TABLE_BYTES;
 		data[at] ^= 0xff;
-		km_fuzz_reader(data, bytes);
+		km_fuzz_read(data, bytes);
 		data[at] ^= 0xff;
 	}
 }
