@@ -539,6 +539,26 @@ static struct km_freer *freer_of(struct km_aggregate *a, uint64_t call_site)
 
 _Static_assert(FREER_SLOTS == 1 << 10, "freer_of() takes the top 10 bits");
 
+/* A free of an object that the filter leaves out names its cache all the same. */
+static __attribute__((noinline)) int learn_left_out(struct km_aggregate *a, uint32_t key, uint32_t cache)
+{
+	uint32_t node = key & ~KM_KEY_LEFT_OUT;
+
+	if (!(key & KM_KEY_LEFT_OUT) || cache == KM_CACHE_NONE || !km_caches_wants_name(a->selection->caches, node))
+		return 0;
+	km_caches_learn(a->selection->caches, node, cache);
+	return apply_moves(a);
+}
+
+/* The object of a key was freed by an event that names its cache, or none. */
+static inline int learn_name(struct km_aggregate *a, const struct key *key, uint32_t cache)
+{
+	if (!key->wants_name || cache == KM_CACHE_NONE)
+		return 0;
+	km_caches_learn(a->selection->caches, key->node, cache);
+	return apply_moves(a);
+}
+
 /*
  * A free that matched nothing was that of the object which an allocation
  * replaces now: it was freed, if only later than it seemed.
@@ -556,9 +576,13 @@ static __attribute__((noinline, cold)) int mend_late_alloc(struct km_aggregate *
 		a->unmatched_by_cache[note->free_cache]--;
 	a->replayed.unmatched_frees_count--;
 	a->replayed.matched_frees_count++;
-	key = key_at(a, note->object.key);
-	if (!key || a->is_finished)
+	if (a->is_finished)
 		return 0;
+	key = key_at(a, note->object.key);
+	if (!key)
+		return learn_left_out(a, note->object.key, note->free_cache);
+	if (learn_name(a, key, note->free_cache))
+		return -ENOMEM;
 	key->sums.matched_frees_count++;
 	key->sums.cross_cpu_frees_count += note->free_cpu != note->object.cpu;
 	live_sub(a, key, note->object.bytes_req, note->object.bytes_alloc);
@@ -585,7 +609,10 @@ static __attribute__((noinline, cold)) int mend_late_free(struct km_aggregate *a
 		key->sums.implied_frees_count--;
 		key->sums.matched_frees_count++;
 		key->sums.cross_cpu_frees_count += note->free_cpu != old->cpu;
-		r = km_histogram_add(&key->lifetimes, note->free_time - old->time);
+		r = learn_name(a, key, note->free_cache);
+		r = r ? r : km_histogram_add(&key->lifetimes, note->free_time - old->time);
+	} else {
+		r = learn_left_out(a, old->key, note->free_cache);
 	}
 	key = key_at(a, young->key);
 	if (!r && key) {
@@ -595,17 +622,6 @@ static __attribute__((noinline, cold)) int mend_late_free(struct km_aggregate *a
 		r = km_histogram_add(&key->lifetimes, e->time - young->time);
 	}
 	return r;
-}
-
-/* A free of an object that the filter leaves out names its cache all the same. */
-static __attribute__((noinline)) int learn_left_out(struct km_aggregate *a, const struct km_event *e, uint32_t key)
-{
-	uint32_t node = key & ~KM_KEY_LEFT_OUT;
-
-	if (!(key & KM_KEY_LEFT_OUT) || e->cache == KM_CACHE_NONE || !km_caches_wants_name(a->selection->caches, node))
-		return 0;
-	km_caches_learn(a->selection->caches, node, e->cache);
-	return apply_moves(a);
 }
 
 static int account_free(struct km_aggregate *a, const struct km_event *e, const struct km_outcome *outcome)
@@ -640,12 +656,9 @@ static int account_free(struct km_aggregate *a, const struct km_event *e, const 
 		return 0;
 	key = key_at(a, object->key);
 	if (!key)
-		return learn_left_out(a, e, object->key);
-	if (key->wants_name && e->cache != KM_CACHE_NONE) {
-		km_caches_learn(a->selection->caches, key->node, e->cache);
-		if (apply_moves(a))
-			return -ENOMEM;
-	}
+		return learn_left_out(a, object->key, e->cache);
+	if (learn_name(a, key, e->cache))
+		return -ENOMEM;
 	key->sums.matched_frees_count++;
 	key->sums.cross_cpu_frees_count += e->cpu != object->cpu;
 	live_sub(a, key, object->bytes_req, object->bytes_alloc);

@@ -16,6 +16,8 @@
 /* Nothing is that far into a function: what claims to be is in a gap. */
 #define OFFSET_LIMIT       (UINT64_C(1) << 20)
 #define DEFAULT_PAGE_BYTES 4096U
+/* Of a name with its module; the kernel's KSYM_NAME_LEN is 512 with room for it. A look-up reads the name again. */
+#define NAME_LIMIT 1024
 
 struct entry {
 	uint64_t address;
@@ -148,8 +150,8 @@ static inline int parse_line(struct km_symbols *symbols, const char *p, const ch
 
 	for (; p < end && (digit = hex_digit(*p)) < 16; p++)
 		address = address << 4 | digit;
-	if (p == first || p - first > 16 || end - p < 3 || !is_blank(p[0]) || !is_letter(p[1]) || !is_blank(p[2]) ||
-	    !split_name(p + 3, end, &ignored)) {
+	if (p == first || p - first > 16 || end - p < 3 || end - p > NAME_LIMIT || !is_blank(p[0]) ||
+	    !is_letter(p[1]) || !is_blank(p[2]) || !split_name(p + 3, end, &ignored)) {
 		symbols->junk_count++;
 		return 1;
 	}

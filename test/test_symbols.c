@@ -320,6 +320,22 @@ START_TEST(junk_is_counted_and_skipped)
 }
 END_TEST
 
+/* A look-up reads the name again: it must not be what a whole file holds. */
+START_TEST(names_have_an_end)
+{
+	char text[4096];
+	struct km_symbols *symbols;
+	int n = snprintf(text, sizeof(text), "1000 t a\n1100 t %01000d\n1200 t %02000d\n2000 t b\n", 7, 7);
+
+	ck_assert_int_lt(n, (int)sizeof(text));
+	symbols = from_text(text);
+	ck_assert_uint_eq(km_symbols_count(symbols), 3);
+	ck_assert_uint_eq(km_symbols_junk_count(symbols), 1);
+	ck_assert_uint_gt(strlen(show(symbols, 0x1201)), 200);
+	km_symbols_free(symbols);
+}
+END_TEST
+
 /* Nothing to assert but that it holds what the header says: no crash, and a find that is inside the text. */
 static void check_survives(const char *text, size_t bytes, uint64_t address)
 {
@@ -414,6 +430,7 @@ int main(void)
 		no_text_is_no_symbols,
 		lines_may_end_in_any_way,
 		junk_is_counted_and_skipped,
+		names_have_an_end,
 		damaged_text_is_survived,
 		strips_what_the_compiler_added,
 		NULL,
