@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "objects.h"
@@ -229,6 +230,16 @@ static const char *pager_command(const struct options *options)
 	return *pager && strcmp(pager, "cat") ? pager : NULL;
 }
 
+/* To open it for writing would destroy the recording. */
+static bool is_input(const char *path, const struct options *options)
+{
+	const char *input = options->input ? options->input : default_input();
+	struct stat a, b;
+
+	return !stat(path, &a) && S_ISREG(a.st_mode) && !(strcmp(input, "-") ? stat(input, &b) : fstat(0, &b)) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 int command_output_open(const struct options *options, struct output *output, struct km_error *error)
 {
 	const char *no_colour = getenv("NO_COLOR");
@@ -236,6 +247,10 @@ int command_output_open(const struct options *options, struct output *output, st
 
 	*output = (struct output){ .stream = stdout, .name = "standard output" };
 	if (options->output && strcmp(options->output, "-")) {
+		if (is_input(options->output, options))
+			return km_error_set(error, -EINVAL,
+					    "%s: it is the recording that is read; name another file for --output",
+					    options->output);
 		output->stream = fopen(options->output, "we");
 		if (!output->stream)
 			return km_error_set(error, -errno, "%s: %s", options->output, strerror(errno));

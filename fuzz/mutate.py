@@ -23,10 +23,10 @@ import time
 NUMBERS = [0, 1, 2, 4, 8, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
            0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff]
 COMMANDS = [
-    ["report", "--json"], ["report", "--json", "--detail", "--buffer", "all"], ["report"], ["report", "--csv"],
+    ["report", "--json"], ["report", "--json", "--detail", "--buffer", "all"], ["report"], ["report", "--format", "csv"],
     ["report", "--json", "--by", "function,cache,comm,gfp,node", "--objects", "64"],
     ["report", "--json", "--time", "10%,60%", "--min-age", "1ns"],
-    ["objects", "--csv"], ["objects", "--json"], ["events"], ["events", "--json"], ["events", "--csv"],
+    ["objects", "--format", "csv"], ["objects", "--json"], ["events"], ["events", "--json"], ["events", "--format", "csv"],
     ["info"], ["info", "--json"],
 ]
 

@@ -43,6 +43,15 @@ static struct km_source *new_source(const char *name)
 	return source;
 }
 
+/* procfs and tracefs say that their files are empty: whether a byte can be read tells, or that there is no offset. */
+static bool is_made_by_kernel(int fd)
+{
+	char byte;
+	ssize_t n = pread(fd, &byte, 1, 0);
+
+	return n > 0 || (n < 0 && errno == ESPIPE);
+}
+
 /* What the file is: sets source->bytes, or refuses what has no bytes at an offset. */
 static int measure(struct km_source *source, struct km_error *error)
 {
@@ -57,7 +66,8 @@ static int measure(struct km_source *source, struct km_error *error)
 				    what);
 	if (S_ISREG(status.st_mode)) {
 		source->bytes = (uint64_t)status.st_size;
-		return 0;
+		if (status.st_size || !is_made_by_kernel(source->fd))
+			return 0;
 	}
 	if (S_ISBLK(status.st_mode)) {
 		end = lseek(source->fd, 0, SEEK_END);
@@ -76,6 +86,7 @@ int km_source_refuse_stream(const struct km_source *source, struct km_error *err
 			    source->name, source->owns_fd ? "it" : "standard input",
 			    S_ISFIFO(source->mode)   ? "a pipe"
 			    : S_ISSOCK(source->mode) ? "a socket"
+			    : S_ISREG(source->mode)  ? "made as it is read"
 						     : "a device");
 }
 
@@ -124,7 +135,8 @@ static int open_path(const char *path, bool may_stream, struct km_source **ret_s
 		source->owns_fd = 1;
 	}
 	code = measure(source, &refusal);
-	if (code == -ESPIPE && may_stream && (S_ISFIFO(source->mode) || S_ISSOCK(source->mode)))
+	if (code == -ESPIPE && may_stream &&
+	    (S_ISFIFO(source->mode) || S_ISSOCK(source->mode) || S_ISREG(source->mode)))
 		code = make_stream(source, path, error);
 	else if (code < 0)
 		km_error_set(error, code, "%s", refusal.text);

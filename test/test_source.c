@@ -205,6 +205,24 @@ START_TEST(refuses_a_pipe_on_standard_input)
 }
 END_TEST
 
+/* A file of procfs says that it has no bytes, as tracefs's "trace" does. */
+START_TEST(a_file_without_a_size_is_a_stream)
+{
+	struct km_source *source = NULL;
+	struct km_error error = { 0 };
+	char text[6] = "";
+
+	ck_assert_int_eq(km_source_open("/proc/self/status", &source, &error), 0);
+	ck_assert(km_source_is_stream(source));
+	ck_assert_int_eq(km_source_read_at(source, 0, text, 5, &error), 5);
+	ck_assert_str_eq(text, "Name:");
+	km_source_close(source);
+	check_refused("/proc/self/status", -ESPIPE,
+		      "/proc/self/status: it is made as it is read and can not be read out of order; record into a "
+		      "file first");
+}
+END_TEST
+
 START_TEST(says_where_a_read_failed)
 {
 	struct km_source *source = NULL;
@@ -241,6 +259,7 @@ int main(void)
 		refuses_a_device,
 		refuses_a_fifo,
 		refuses_a_pipe_on_standard_input,
+		a_file_without_a_size_is_a_stream,
 		says_where_a_read_failed,
 		NULL,
 	};
