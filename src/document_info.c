@@ -175,7 +175,7 @@ static const char *symbols_words(struct km_reader *reader, char *text, size_t by
 	char count[KM_FORMAT_BYTES];
 
 	if (!symbols) {
-		snprintf(text, bytes, "can not be read: %s", error.text);
+		snprintf(text, bytes, "can not be read: %.400s", error.text);
 		return text;
 	}
 	switch (km_symbols_state(symbols)) {

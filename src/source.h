@@ -24,7 +24,8 @@ struct km_source;
 
 /* "-" is standard input, which must be seekable. Errors: what open(2) and fstat(2) give, -EISDIR, -ESPIPE, -ENOMEM. */
 int km_source_open_file(const char *path, struct km_source **ret_source, struct km_error *error);
-/* The same, but a pipe, a socket or a file that procfs or tracefs makes up is a stream. Waits for the other end of a FIFO. */
+/* The same, but a pipe, a socket or a file that procfs or tracefs makes up is a stream. Waits for the other end of a
+ * FIFO. */
 int km_source_open(const char *path, struct km_source **ret_source, struct km_error *error);
 /* Borrows data until the source is closed. name is copied. NULL when out of memory. */
 struct km_source *km_source_new_memory(const char *name, const void *data, size_t bytes);
