@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "command.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,18 +23,71 @@ const char *default_input(void)
 	return access("trace.dat", F_OK) && !access("perf.data", F_OK) ? "perf.data" : "trace.dat";
 }
 
+static int add_part(struct km_reader *reader, const char *path, enum km_reader_part part, struct km_error *error)
+{
+	struct km_source *source;
+	int r = km_source_open_file(path, &source, error);
+
+	if (r)
+		return r;
+	r = km_reader_add(reader, source, part, error);
+	if (r)
+		km_source_close(source);
+	return r;
+}
+
+static int is_part(const struct dirent *entry)
+{
+	const char *number = entry->d_name + strlen("data.");
+
+	return !strncmp(entry->d_name, "data.", strlen("data.")) && *number && !number[strspn(number, "0123456789")];
+}
+
+/* What `perf record --threads` wrote beside the file `data` of a directory: data.0, data.1, ... */
+static int add_directory(struct km_reader *reader, const char *path, struct km_error *error)
+{
+	struct dirent **entries;
+	int count = scandir(path, &entries, is_part, versionsort), r = 0;
+	char name[PATH_MAX];
+
+	if (count < 0)
+		return km_error_set(error, -errno, "%s: %s", path, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		if (!r) {
+			snprintf(name, sizeof(name), "%s/%s", path, entries[i]->d_name);
+			r = add_part(reader, name, KM_PART_BESIDE, error);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}
+
 int command_open(const struct options *options, const struct km_reader_options *reader_options,
 		 struct km_reader **ret_reader, struct km_error *error)
 {
 	const char *path = options->input ? options->input : default_input();
+	char data[PATH_MAX];
 	struct km_source *source;
-	int r = km_source_open(path, &source, error);
+	bool is_directory;
+	int r;
 
+	snprintf(data, sizeof(data), "%s/data", path);
+	is_directory = strcmp(path, "-") && !access(data, F_OK);
+	r = km_source_open(is_directory ? data : path, &source, error);
 	if (r)
 		return r;
 	r = km_reader_open(source, reader_options, ret_reader, error);
-	if (r)
+	if (r) {
 		km_source_close(source);
+		return r;
+	}
+	if (is_directory)
+		r = add_directory(*ret_reader, path, error);
+	for (size_t i = 0; !r && i < options->pieces.count; i++)
+		r = add_part(*ret_reader, options->pieces.items[i], KM_PART_BEHIND, error);
+	if (r)
+		km_reader_close(*ret_reader);
 	return r;
 }
 

@@ -20,7 +20,7 @@ static const char *operand_name(enum operand_kind kind)
 {
 	switch (kind) {
 	case OPERAND_FILE:
-		return " [FILE]";
+		return " [FILE [PIECE...]]";
 	case OPERAND_COMMAND:
 		return " [COMMAND]";
 	case OPERAND_NONE:

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct command_row *command_find(const char *name)
@@ -182,6 +183,17 @@ static int parse_row(struct options *options, const struct option_row *row, cons
 	return km_error_set(error, r, "--%s: %s", row->long_name, inner.text);
 }
 
+int options_add_text(struct texts *texts, const char *text, struct km_error *error)
+{
+	const char **larger = reallocarray(texts->items, texts->count + 1, sizeof(*larger));
+
+	if (!larger)
+		return km_error_set(error, -ENOMEM, "out of memory");
+	texts->items = larger;
+	texts->items[texts->count++] = text;
+	return 0;
+}
+
 static int parse_operand(struct options *options, enum command_id command, const char *operand, struct km_error *error)
 {
 	const struct command_row *row = command_get(command);
@@ -191,8 +203,7 @@ static int parse_operand(struct options *options, enum command_id command, const
 		if (!*operand)
 			return km_error_set(error, -EINVAL, "the name of the file to read is empty");
 		if (options->input)
-			return km_error_set(error, -EINVAL, "two files to read: \"%.80s\" and \"%.80s\"; give one",
-					    options->input, operand);
+			return options_add_text(&options->pieces, operand, error);
 		options->input = operand;
 		return 0;
 	case OPERAND_COMMAND:
@@ -279,5 +290,6 @@ void options_release(struct options *options)
 	if (!options)
 		return;
 	km_filter_release(&options->filter);
+	free(options->pieces.items);
 	options_init(options);
 }

@@ -52,12 +52,19 @@ enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 enum on_loss { ON_LOSS_TAINT, ON_LOSS_KEEP, ON_LOSS_RESET };
 
+/* What an option that may be given more than once was given. */
+struct texts {
+	const char **items; /* owned; the texts are borrowed from argv */
+	size_t count;
+};
+
 /* Typed options of every command; a command looks only at those it takes. Strings are borrowed from argv. */
 struct options {
-	const char *input; /* -i/--input or the operand; NULL: the default */
-	const char *topic; /* the operand of `kmstat help`: the name of a command that exists, or NULL */
-	const char *by;    /* --by FIELD,...; no item is empty, the names are not looked up here */
-	const char *sort;  /* -s, the same; an item may begin with + or - */
+	const char *input;   /* -i/--input or the operand; NULL: the default */
+	struct texts pieces; /* further operands: what was written behind the first (perf record --switch-output) */
+	const char *topic;   /* the operand of `kmstat help`: the name of a command that exists, or NULL */
+	const char *by;      /* --by FIELD,...; no item is empty, the names are not looked up here */
+	const char *sort;    /* -s, the same; an item may begin with + or - */
 	bool has_limit;
 	uint64_t limit;     /* -n; 0: no limit */
 	const char *fields; /* -F, as --by */
@@ -132,15 +139,17 @@ extern const struct option_row option_rows[];
 
 void options_init(struct options *options);
 /*
- * Parse argv[1..argc-1] for one command: options and at most one operand in
- * any order. Unknown options, missing or bad arguments, a second operand:
- * -EINVAL with an error text that names the option and says what is right.
+ * Parse argv[1..argc-1] for one command: options and operands in any order.
+ * Unknown options, missing or bad arguments, an operand too many: -EINVAL
+ * with an error text that names the option and says what is right.
  * --help and --version end it: what follows them is not looked at. After a
  * failure too the caller releases options.
  */
 int options_parse(struct options *options, enum command_id command, int argc, char **argv, struct km_error *error);
 /* Combinations that make no sense (-EINVAL). */
 int options_validate(const struct options *options, enum command_id command, struct km_error *error);
+/* Append to what an option was given. */
+int options_add_text(struct texts *texts, const char *text, struct km_error *error);
 void options_release(struct options *options);
 
 #endif

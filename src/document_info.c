@@ -184,7 +184,10 @@ static const char *symbols_words(struct km_reader *reader, char *text, size_t by
 	case KM_SYMBOLS_ZEROED:
 		return "all addresses are zero (recorded under kptr_restrict)";
 	case KM_SYMBOLS_USABLE:
-		snprintf(text, bytes, "%s text symbols", km_format_count(count, km_symbols_count(symbols)));
+		snprintf(text, bytes, "%s text symbols%s", km_format_count(count, km_symbols_count(symbols)),
+			 km_reader_info(reader)->symbols_are_running
+				 ? " of /proc/kallsyms: the recorded kernel is the running one"
+				 : "");
 	}
 	return text;
 }

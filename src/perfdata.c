@@ -9,12 +9,14 @@
 #include "event.h"
 
 /* Limits on what a file can make us hold; real ones stay far below. */
-#define ATTRS_LIMIT   65536U
-#define IDS_LIMIT     (1U << 20)
-#define TABLE_LIMIT   (64U << 20) /* one section */
-#define TEXT_LIMIT    4096U       /* hostname and the like */
-#define SYSTEMS_LIMIT 4096U
-#define FORMATS_LIMIT 65536U
+#define ATTRS_LIMIT        65536U
+#define IDS_LIMIT          (1U << 20)
+#define TABLE_LIMIT        (64U << 20) /* one section */
+#define BUILD_ID_NAME_AT   28U
+#define MISC_BUILD_ID_SIZE (1U << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE */
+#define TEXT_LIMIT         4096U      /* hostname and the like */
+#define SYSTEMS_LIMIT      4096U
+#define FORMATS_LIMIT      65536U
 
 /* struct perf_event_attr: what is looked at lies in the first 64 bytes, and clockid behind them in longer ones. */
 #define ATTR_LEAST   64U
@@ -22,6 +24,7 @@
 
 enum {
 	FEATURE_TRACING_DATA = 1,
+	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
 	FEATURE_OSRELEASE = 4,
 	FEATURE_VERSION = 5,
@@ -422,11 +425,44 @@ static int read_event_descriptions(struct km_perfdata *file, struct km_cursor *c
 	return 0;
 }
 
+/* s32 pid, u8 id[24], whose byte 20 may hold the id's length, then the name of what it is of. */
+void km_perfdata_build_id_record(struct km_perfdata *file, uint16_t misc, const uint8_t *body, size_t bytes)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+	size_t id_bytes = KM_PERFDATA_BUILD_ID_BYTES;
+
+	if (bytes < BUILD_ID_NAME_AT + sizeof(kernel) || memcmp(body + BUILD_ID_NAME_AT, kernel, sizeof(kernel)))
+		return;
+	if (misc & MISC_BUILD_ID_SIZE)
+		id_bytes = body[4 + KM_PERFDATA_BUILD_ID_BYTES];
+	if (!id_bytes || id_bytes > KM_PERFDATA_BUILD_ID_BYTES)
+		return;
+	memcpy(file->build_id, body + 4, id_bytes);
+	file->build_id_bytes = id_bytes;
+}
+
+/* Records one behind the other: u32 type, u16 misc, u16 size, and their bodies. */
+static int read_build_ids(struct km_perfdata *file, struct km_cursor *c)
+{
+	while (km_cursor_left(c)) {
+		const uint8_t *head = km_cursor_take(c, 8), *body;
+		unsigned bytes = head ? km_load16(head + 6, file->big_endian) : 0;
+
+		body = bytes >= 8 ? km_cursor_take(c, bytes - 8) : NULL;
+		if (!body)
+			return -EBADMSG;
+		km_perfdata_build_id_record(file, km_load16(head + 4, file->big_endian), body, bytes - 8);
+	}
+	return 0;
+}
+
 static int read_feature(struct km_perfdata *file, unsigned feature, const uint8_t *data, size_t bytes)
 {
 	struct km_cursor c = km_cursor_make(data, bytes, file->big_endian);
 
 	switch (feature) {
+	case FEATURE_BUILD_ID:
+		return read_build_ids(file, &c);
 	case FEATURE_HOSTNAME:
 		return read_text(&c, &file->hostname);
 	case FEATURE_OSRELEASE:
@@ -686,7 +722,7 @@ static int load_features(struct km_perfdata *file, const uint64_t *features, str
 		section = take_section(&c);
 		if (i == FEATURE_COMPRESSED)
 			file->is_compressed = true;
-		if (i != FEATURE_TRACING_DATA && (i < FEATURE_HOSTNAME || i > FEATURE_EVENT_DESC))
+		if (i < FEATURE_TRACING_DATA || i > FEATURE_EVENT_DESC)
 			continue;
 		r = load(file, section, "a feature", &data, NULL);
 		if (r) {

@@ -22,6 +22,7 @@
 #include "source.h"
 
 #define KM_PERFDATA_PIPE_HEADER_BYTES 16
+#define KM_PERFDATA_BUILD_ID_BYTES    20
 
 /* PERF_SAMPLE_*, enum perf_event_sample_format in perf_event.h: those before and with RAW, and IDENTIFIER */
 enum km_perfdata_sample_type {
@@ -106,6 +107,9 @@ struct km_perfdata {
 	uint32_t cpus_available, cpus_online;      /* 0: not told */
 	uint32_t cpus_indexed;                     /* above the highest CPU of the ids' index */
 
+	size_t build_id_bytes; /* of the kernel; 0: not told */
+	uint8_t build_id[KM_PERFDATA_BUILD_ID_BYTES];
+
 	char *tracing; /* the tracing data, NULL if there is none */
 	size_t tracing_bytes;
 	size_t formats_at; /* where in it the formats of the systems begin */
@@ -134,6 +138,8 @@ int km_perfdata_attr_record(struct km_perfdata *file, const uint8_t *body, size_
 int km_perfdata_feature_record(struct km_perfdata *file, const uint8_t *body, size_t bytes);
 int km_perfdata_update_record(struct km_perfdata *file, const uint8_t *body, size_t bytes);
 int km_perfdata_id_index_record(struct km_perfdata *file, const uint8_t *body, size_t bytes);
+/* HEADER_BUILD_ID, and an entry of file mode's table of them: only the kernel's is kept. misc: of the record. */
+void km_perfdata_build_id_record(struct km_perfdata *file, uint16_t misc, const uint8_t *body, size_t bytes);
 /* Takes over data (malloc'd), also on failure. A second one is dropped. */
 int km_perfdata_set_tracing(struct km_perfdata *file, char *data, size_t bytes);
 

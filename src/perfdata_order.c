@@ -268,6 +268,13 @@ int km_perfdata_order_round(struct km_perfdata_order *order)
 	return r;
 }
 
+int km_perfdata_order_until(struct km_perfdata_order *order, uint64_t time)
+{
+	int r = tidy(order);
+
+	return r ? r : flush(order, time);
+}
+
 int km_perfdata_order_finish(struct km_perfdata_order *order)
 {
 	int r = tidy(order);

@@ -38,6 +38,8 @@ void km_perfdata_order_note(struct km_perfdata_order *order, uint64_t time);
 
 /* The end of a round. Makes what is complete readable. Returns 0 or -ENOMEM. */
 int km_perfdata_order_round(struct km_perfdata_order *order);
+/* Everything up to `time` is there. Makes it readable. Returns 0 or -ENOMEM. */
+int km_perfdata_order_until(struct km_perfdata_order *order, uint64_t time);
 /* The end of all: everything is readable. Returns 0 or -ENOMEM. */
 int km_perfdata_order_finish(struct km_perfdata_order *order);
 /* If too much waits, make the older half readable. Returns 0 or -ENOMEM. */

@@ -33,6 +33,7 @@
 
 struct km_perfdata_records {
 	const struct km_perfdata *file;
+	struct km_source *source;
 	bool big_endian;
 
 	uint64_t window_offset; /* in the file, of window[0] */
@@ -57,13 +58,15 @@ struct km_perfdata_records {
 	uint64_t damage_offset;
 };
 
-struct km_perfdata_records *km_perfdata_records_new(const struct km_perfdata *file, uint64_t offset, uint64_t end)
+struct km_perfdata_records *km_perfdata_records_new(const struct km_perfdata *file, struct km_source *source,
+						    uint64_t offset, uint64_t end)
 {
 	struct km_perfdata_records *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->file = file;
+	r->source = source;
 	r->big_endian = file->big_endian;
 	r->window_offset = offset;
 	r->end = end;
@@ -114,7 +117,7 @@ static int fill(struct km_perfdata_records *r, size_t bytes, struct km_error *er
 	if (room > left)
 		room = (size_t)left;
 	/* A pipe gives what it has; wait for no more than is needed. */
-	n = km_source_read_some(r->file->source, offset, r->window + r->window_count, room,
+	n = km_source_read_some(r->source, offset, r->window + r->window_count, room,
 				bytes - r->window_count < room ? bytes - r->window_count : room, error);
 	if (n < 0)
 		return (int)n;
@@ -181,7 +184,7 @@ static int skip(struct km_perfdata_records *r, uint64_t bytes, struct km_error *
 	r->window_at = r->window_count = 0;
 	if (bytes > r->end - r->window_offset)
 		bytes = r->end - r->window_offset;
-	if (!km_source_is_stream(r->file->source)) {
+	if (!km_source_is_stream(r->source)) {
 		r->window_offset += bytes;
 		return 0;
 	}

@@ -14,14 +14,17 @@
 #include "perfdata.h"
 
 enum km_perfdata_type {
+	KM_RECORD_MMAP = 1,
 	KM_RECORD_LOST = 2,
 	KM_RECORD_COMM = 3,
 	KM_RECORD_THROTTLE = 5,
 	KM_RECORD_FORK = 7,
 	KM_RECORD_SAMPLE = 9,
+	KM_RECORD_MMAP2 = 10,
 	KM_RECORD_LOST_SAMPLES = 13,
 	KM_RECORD_HEADER_ATTR = 64,
 	KM_RECORD_TRACING_DATA = 66,
+	KM_RECORD_HEADER_BUILD_ID = 67,
 	KM_RECORD_FINISHED_ROUND = 68,
 	KM_RECORD_ID_INDEX = 69,
 	KM_RECORD_AUXTRACE = 71,
@@ -44,8 +47,13 @@ struct km_perfdata_record {
 
 struct km_perfdata_records;
 
-/* From `offset` to `end`; a stream must stand there. file is borrowed. NULL when out of memory. */
-struct km_perfdata_records *km_perfdata_records_new(const struct km_perfdata *file, uint64_t offset, uint64_t end);
+/*
+ * From `offset` to `end` of a source: the file's own or, in a directory, one
+ * that holds records only. A stream must stand there. file and source are
+ * borrowed. NULL when out of memory.
+ */
+struct km_perfdata_records *km_perfdata_records_new(const struct km_perfdata *file, struct km_source *source,
+						    uint64_t offset, uint64_t end);
 void km_perfdata_records_free(struct km_perfdata_records *records);
 
 enum km_perfdata_next {

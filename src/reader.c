@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "intern.h"
@@ -93,15 +94,41 @@ int km_reader_open(struct km_source *source, const struct km_reader_options *opt
 void km_reader_close(struct km_reader *reader)
 {
 	struct km_intern *names;
-	struct km_source *source;
+	struct km_source *source, **parts;
+	size_t parts_count;
 
 	if (!reader)
 		return;
 	names = reader->cache_names;
 	source = reader->source;
+	parts = reader->parts;
+	parts_count = reader->parts_count;
 	reader->ops->close(reader);
 	km_intern_free(names);
+	for (size_t i = 0; i < parts_count; i++)
+		km_source_close(parts[i]);
+	free(parts);
 	km_source_close(source);
+}
+
+int km_reader_add(struct km_reader *reader, struct km_source *source, enum km_reader_part part, struct km_error *error)
+{
+	struct km_source **parts;
+	int r;
+
+	if (!reader->ops->add)
+		return km_error_set(error, -ENOTSUP,
+				    "%s and %s are two recordings: only what one perf record wrote in pieces can be "
+				    "read as one",
+				    km_source_name(reader->source), km_source_name(source));
+	parts = reallocarray(reader->parts, reader->parts_count + 1, sizeof(*parts));
+	if (!parts)
+		return km_error_set(error, -ENOMEM, "out of memory");
+	reader->parts = parts;
+	r = reader->ops->add(reader, source, part, error);
+	if (!r)
+		reader->parts[reader->parts_count++] = source;
+	return r;
 }
 
 const struct km_trace_info *km_reader_info(const struct km_reader *reader)
@@ -126,12 +153,17 @@ int km_reader_read(struct km_reader *reader, struct km_event *events, size_t cap
 struct km_reader_progress km_reader_progress(const struct km_reader *reader)
 {
 	bool is_stream = km_source_is_stream(reader->source);
-
-	return (struct km_reader_progress){
+	struct km_reader_progress progress = {
 		.bytes = km_source_bytes_read(reader->source),
 		.total_bytes = is_stream ? 0 : km_source_bytes(reader->source),
 		.events_count = atomic_load_explicit(&reader->events_read, memory_order_relaxed),
 	};
+
+	for (size_t i = 0; i < reader->parts_count; i++) {
+		progress.bytes += km_source_bytes_read(reader->parts[i]);
+		progress.total_bytes += km_source_bytes(reader->parts[i]);
+	}
+	return progress;
 }
 
 int km_reader_first_time(struct km_reader *reader, uint64_t *ret_time)

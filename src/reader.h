@@ -54,6 +54,7 @@ struct km_trace_info {
 	bool is_cut_short;
 	bool frees_are_late;      /* kmem_cache_free is traced after the free: kernels before 5.16 */
 	bool keeps_order;         /* events come in the file's own order: no tie is to be resolved */
+	bool symbols_are_running; /* symbols(): /proc/kallsyms, as the recorded kernel still runs here */
 	bool has_site_names;      /* call sites have names of their own: km_reader_site_name() */
 	bool pointers_are_hashed; /* numbers that stand for addresses: they pair within one boot, no more */
 	bool is_per_task;         /* only some tasks' events: objects that others free seem to live */
@@ -120,6 +121,18 @@ int km_reader_open(struct km_source *source, const struct km_reader_options *opt
 		   struct km_error *error);
 void km_reader_close(struct km_reader *reader);
 
+/* How a further file belongs to a recording. */
+enum km_reader_part {
+	KM_PART_BEHIND, /* it was written behind those before it (perf record --switch-output) */
+	KM_PART_BESIDE, /* at the same time, by another thread (perf record --threads); it holds records only */
+};
+/*
+ * A further file of the same recording, before the first km_reader_start().
+ * source is taken over on success. Errors: -ENOTSUP recordings of this format
+ * are one file; -EINVAL it is of another recording; -ENOMEM; as opening.
+ */
+int km_reader_add(struct km_reader *reader, struct km_source *source, enum km_reader_part part, struct km_error *error);
+
 const struct km_trace_info *km_reader_info(const struct km_reader *reader);
 
 /* Begin, or begin again, with one buffer. */
@@ -177,6 +190,9 @@ struct km_reader_ops {
 	int (*bid)(const uint8_t *head, size_t bytes);
 	int (*open)(struct km_source *source, const struct km_reader_options *options, struct km_reader **ret_reader,
 		    struct km_error *error);
+	/* May be NULL: a recording is one file. */
+	int (*add)(struct km_reader *reader, struct km_source *source, enum km_reader_part part,
+		   struct km_error *error);
 	void (*close)(struct km_reader *reader);
 	int (*start)(struct km_reader *reader, size_t buffer, struct km_error *error);
 	int (*read)(struct km_reader *reader, struct km_event *events, size_t capacity, struct km_error *error);
@@ -195,6 +211,8 @@ struct km_reader_ops {
 struct km_reader {
 	const struct km_reader_ops *ops;
 	struct km_source *source; /* set by km_reader_open(), closed behind ops->close */
+	struct km_source **parts; /* those that were added, likewise */
+	size_t parts_count;
 	struct km_trace_info info;
 	struct km_gfp gfp;
 	struct km_intern *cache_names; /* made by the reader's open, freed by km_reader_close() */

@@ -28,7 +28,13 @@ static void perf_close(struct km_reader *base)
 
 	if (!r)
 		return;
-	km_perfdata_records_free(r->records);
+	for (size_t i = 0; i < r->inputs_count; i++) {
+		km_perfdata_records_free(r->inputs[i].records);
+		free(r->inputs[i].rounds);
+		if (!i || !r->is_directory)
+			km_perfdata_close(r->inputs[i].file);
+	}
+	free(r->inputs);
 	km_perfdata_order_free(r->order);
 	km_task_names_free(r->tasks);
 	km_symbols_free(r->symbols);
@@ -37,7 +43,7 @@ static void perf_close(struct km_reader *base)
 	free(r->is_met);
 	free(r->cpus);
 	free(r->event_counts);
-	km_perfdata_close(r->file);
+	free(r->modules);
 	free(r);
 }
 
@@ -56,7 +62,7 @@ static int scan_head(struct perf_reader *r, struct km_error *error)
 		if (result < 0 || result == KM_NEXT_END)
 			return result;
 		if (result != KM_NEXT_RECORD) {
-			r->pending = result;
+			r->inputs[r->input].pending = result;
 			return 0;
 		}
 		switch (record.type) {
@@ -75,10 +81,59 @@ static int scan_head(struct perf_reader *r, struct km_error *error)
 	}
 }
 
+static void select_input(struct perf_reader *r, size_t i)
+{
+	r->input = i;
+	r->file = r->inputs[i].file;
+	r->records = r->inputs[i].records;
+}
+
+static int start_records(struct perf_input *in, struct km_error *error)
+{
+	bool is_own = in->source == in->file->source;
+
+	km_perfdata_records_free(in->records);
+	in->records = km_perfdata_records_new(in->file, in->source, is_own ? in->file->data_offset : 0,
+					      is_own ? in->file->data_end : km_source_bytes(in->source));
+	in->pending = 0;
+	return in->records ? 0 : km_error_set(error, -ENOMEM, "out of memory");
+}
+
+/* Appends an input, reads what stands before its first sample, and leaves it selected. file is taken over. */
+static int add_input(struct perf_reader *r, struct km_perfdata *file, struct km_source *source, struct km_error *error)
+{
+	struct perf_input *inputs = reallocarray(r->inputs, r->inputs_count + 1, sizeof(*inputs));
+	int result;
+
+	if (!inputs) {
+		if (!r->is_directory)
+			km_perfdata_close(file);
+		return km_error_set(error, -ENOMEM, "out of memory");
+	}
+	r->inputs = inputs;
+	inputs[r->inputs_count++] = (struct perf_input){ .file = file, .source = source };
+	result = start_records(&inputs[r->inputs_count - 1], error);
+	if (result)
+		return result;
+	select_input(r, r->inputs_count - 1);
+	if (source != file->source)
+		return 0;
+	r->is_scanned = false;
+	r->attrs_resolved = 0;
+	for (size_t i = 0; i < r->layouts_count; i++)
+		r->layouts[i].is_taken = false;
+	result = km_reader_perf_resolve(r, error);
+	if (!result)
+		result = scan_head(r, error);
+	r->is_scanned = true;
+	return result;
+}
+
 static int perf_open(struct km_source *source, const struct km_reader_options *options, struct km_reader **ret_reader,
 		     struct km_error *error)
 {
 	struct perf_reader *r = calloc(1, sizeof(*r));
+	struct km_perfdata *file;
 	int result = -ENOMEM;
 
 	if (!r)
@@ -92,16 +147,12 @@ static int perf_open(struct km_source *source, const struct km_reader_options *o
 		km_error_set(error, result, "out of memory");
 		goto fail;
 	}
-	result = km_perfdata_open(source, &r->file, error);
-	if (result)
-		goto fail;
-	r->records = km_perfdata_records_new(r->file, r->file->data_offset, r->file->data_end);
-	result = r->records ? km_reader_perf_resolve(r, error) : km_error_set(error, -ENOMEM, "out of memory");
+	result = km_perfdata_open(source, &file, error);
 	if (!result)
-		result = scan_head(r, error);
+		result = add_input(r, file, source, error);
 	if (result)
 		goto fail;
-	r->is_fresh = r->is_scanned = true;
+	r->is_fresh = true;
 	km_reader_perf_describe(r);
 	*ret_reader = &r->base;
 	return 0;
@@ -111,19 +162,79 @@ fail:
 	return result;
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* A piece has tables of its own, which are those of the first. */
+static int add_piece(struct perf_reader *r, struct km_source *source, struct km_error *error)
+{
+	const struct km_perfdata *first = r->inputs[0].file;
+	struct km_perfdata *file;
+	uint8_t head[KM_PERFDATA_PIPE_HEADER_BYTES];
+	int64_t n = km_source_read_at(source, 0, head, sizeof(head), error);
+	int result;
+
+	if (n < 0)
+		return (int)n;
+	if (!km_perfdata_probe(head, (size_t)n))
+		return km_error_set(error, -EINVAL,
+				    "%s is not a perf.data, so no piece of the recording that %s begins",
+				    km_source_name(source), km_source_name(first->source));
+	result = km_perfdata_open(source, &file, error);
+	if (result)
+		return result;
+	if (first->is_pipe || file->is_pipe || file->big_endian != first->big_endian ||
+	    !is_same_text(file->release, first->release) || !is_same_text(file->hostname, first->hostname)) {
+		km_perfdata_close(file);
+		return km_error_set(error, -EINVAL,
+				    "%s and %s are two recordings: only the pieces that one perf record "
+				    "--switch-output wrote can be read as one",
+				    km_source_name(first->source), km_source_name(source));
+	}
+	return add_input(r, file, source, error);
+}
+
+static int perf_add(struct km_reader *base, struct km_source *source, enum km_reader_part part, struct km_error *error)
+{
+	struct perf_reader *r = (struct perf_reader *)base;
+	size_t before = r->inputs_count;
+	int result;
+
+	if (part == KM_PART_BESIDE) {
+		r->is_directory = true;
+		result = add_input(r, r->file, source, error);
+	} else {
+		result = add_piece(r, source, error);
+		r->base.info.is_cut_short |= !result && r->file->is_cut_short;
+	}
+	/* Closed with the reader, but of a source that stays the caller's. */
+	if (result && r->inputs_count > before) {
+		struct perf_input *in = &r->inputs[--r->inputs_count];
+
+		km_perfdata_records_free(in->records);
+		if (!r->is_directory)
+			km_perfdata_close(in->file);
+	}
+	select_input(r, 0);
+	return result;
+}
+
 /* --- reading --- */
 
 /* Stand at the first record again, unless it is still so from opening. */
 static int rewind_records(struct perf_reader *r, struct km_error *error)
 {
+	int result = 0;
+
 	if (r->is_fresh)
 		return 0;
-	if (km_source_is_stream(r->file->source))
-		return km_source_refuse_stream(r->file->source, error);
-	km_perfdata_records_free(r->records);
-	r->pending = 0;
-	r->records = km_perfdata_records_new(r->file, r->file->data_offset, r->file->data_end);
-	return r->records ? 0 : km_error_set(error, -ENOMEM, "out of memory");
+	if (km_source_is_stream(r->base.source))
+		return km_source_refuse_stream(r->base.source, error);
+	for (size_t i = 0; !result && i < r->inputs_count; i++)
+		result = start_records(&r->inputs[i], error);
+	return result;
 }
 
 static int prepare(struct perf_reader *r, struct km_error *error)
@@ -146,8 +257,22 @@ static int prepare(struct perf_reader *r, struct km_error *error)
 		r->losses[cpu].cpu = cpu;
 		r->is_met[cpu] = cpu < r->buffer.cpus_count;
 	}
-	for (size_t i = 0; i < r->file->attrs_count; i++)
-		r->file->attrs[i].samples_count = 0;
+	for (size_t i = 0; i < r->inputs_count; i++) {
+		struct perf_input *in = &r->inputs[i];
+
+		free(in->rounds);
+		in->rounds = r->is_directory ? calloc(cpus, sizeof(*in->rounds)) : NULL;
+		if (r->is_directory && !in->rounds)
+			return km_error_set(error, -ENOMEM, "out of memory");
+		in->is_over = false;
+		in->horizon = in->latest = in->round_latest = 0;
+		in->round = 0;
+		for (size_t a = 0; a < in->file->attrs_count; a++)
+			in->file->attrs[a].samples_count = 0;
+	}
+	select_input(r, 0);
+	r->complete_time = r->piece_first = 0;
+	r->piece_has_first = false;
 	memset(&r->stats, 0, sizeof(r->stats));
 	r->first_skipped[0] = r->first_damage[0] = '\0';
 	r->is_over = r->is_cut = r->has_lost_samples = false;
@@ -176,12 +301,12 @@ static int perf_start(struct km_reader *base, size_t index, struct km_error *err
 /* perf tells at its end what was lost of each event, if both it and the kernel can (6.0 on). */
 static bool tells_lost_samples(const struct perf_reader *r)
 {
+	const struct km_perfdata *last = r->inputs[r->inputs_count - 1].file; /* the end of the recording */
 	bool tells = r->has_lost_samples;
 
-	for (size_t i = 0; !tells && i < r->file->attrs_count; i++)
-		tells = r->file->attrs[i].type == KM_PERFDATA_TRACEPOINT &&
-			r->file->attrs[i].read_format & KM_READ_LOST;
-	return tells && !r->is_cut && !r->file->is_cut_short;
+	for (size_t i = 0; !tells && i < last->attrs_count; i++)
+		tells = last->attrs[i].type == KM_PERFDATA_TRACEPOINT && last->attrs[i].read_format & KM_READ_LOST;
+	return tells && !r->is_cut && !last->is_cut_short;
 }
 
 /* The two counts of the same loss are compared CPU by CPU; what is told of no CPU counts as far as it is more in all.
@@ -220,13 +345,85 @@ static int finish(struct perf_reader *r, struct km_error *error)
 	return km_perfdata_order_finish(r->order) ? km_error_set(error, -ENOMEM, "out of memory") : 0;
 }
 
+/* An input came to its end: the next one, if there is any. */
+static int end_input(struct perf_reader *r, struct km_error *error)
+{
+	r->inputs[r->input].is_over = true;
+	if (r->is_directory) {
+		for (size_t i = 0; i < r->inputs_count; i++) {
+			if (!r->inputs[i].is_over)
+				return 0;
+		}
+		return finish(r, error);
+	}
+	if (r->input + 1 == r->inputs_count)
+		return finish(r, error);
+	/* perf goes through all rings before it begins another file: it is a round's end. */
+	select_input(r, r->input + 1);
+	r->piece_has_first = false;
+	return km_perfdata_order_round(r->order) ? km_error_set(error, -ENOMEM, "out of memory") : 0;
+}
+
+/* The last record of an input is not whole. At the end of a piece that has another behind it, it is a gap. */
+static int cut_input(struct perf_reader *r, struct km_error *error)
+{
+	uint64_t offset;
+	const char *what = km_perfdata_records_damage(r->records, &offset);
+
+	if (!r->is_directory && r->input + 1 < r->inputs_count)
+		return km_reader_perf_put_damage(r, error);
+	km_reader_perf_note(r, r->first_damage, sizeof(r->first_damage), what, offset);
+	r->is_cut = true;
+	return 0;
+}
+
+/* In a directory: the input that is behind all others goes on. */
+static void select_earliest(struct perf_reader *r)
+{
+	size_t best = r->inputs_count;
+
+	for (size_t i = 0; i < r->inputs_count; i++) {
+		if (!r->inputs[i].is_over &&
+		    (best == r->inputs_count || r->inputs[i].horizon < r->inputs[best].horizon))
+			best = i;
+	}
+	select_input(r, best);
+}
+
+/* In a directory: what was complete a batch ago can be handed out; what is out of its place by a little is not late. */
+static int release_complete(struct perf_reader *r)
+{
+	uint64_t until = r->complete_time, complete = UINT64_MAX;
+
+	for (size_t i = 0; i < r->inputs_count; i++) {
+		if (!r->inputs[i].is_over && r->inputs[i].horizon < complete)
+			complete = r->inputs[i].horizon;
+	}
+	if (complete == UINT64_MAX || complete <= until)
+		return km_perfdata_order_limit(r->order);
+	r->complete_time = complete;
+	return until ? km_perfdata_order_until(r->order, until - 1) : km_perfdata_order_limit(r->order);
+}
+
+/* Makes readable what can be. */
+static int release(struct perf_reader *r)
+{
+	if (r->unflushed < BATCH || !(r->base.info.keeps_order || r->is_directory))
+		return km_perfdata_order_limit(r->order);
+	r->unflushed = 0;
+	return r->base.info.keeps_order ? km_perfdata_order_finish(r->order) : release_complete(r);
+}
+
 /* One record further. What that made readable has to be read before the next. */
 static int advance(struct perf_reader *r, struct km_error *error)
 {
 	struct km_perfdata_record record;
-	int result = r->pending;
+	int result;
 
-	r->pending = 0;
+	if (r->is_directory)
+		select_earliest(r);
+	result = r->inputs[r->input].pending;
+	r->inputs[r->input].pending = 0;
 	if (!result)
 		result = km_perfdata_records_next(r->records, &record, error);
 	switch (result) {
@@ -236,28 +433,16 @@ static int advance(struct perf_reader *r, struct km_error *error)
 	case KM_NEXT_DAMAGED:
 		result = km_reader_perf_put_damage(r, error);
 		break;
-	case KM_NEXT_CUT: {
-		uint64_t offset;
-		const char *what = km_perfdata_records_damage(r->records, &offset);
-
-		km_reader_perf_note(r->first_damage, sizeof(r->first_damage), what, offset);
-		r->is_cut = true;
-		return 0;
-	}
+	case KM_NEXT_CUT:
+		return cut_input(r, error);
 	case KM_NEXT_END:
-		return finish(r, error);
+		return end_input(r, error);
 	default:
 		return result;
 	}
-	if (result)
-		return result;
-	if (r->base.info.keeps_order && r->unflushed >= BATCH) {
-		r->unflushed = 0;
-		result = km_perfdata_order_finish(r->order);
-	} else {
-		result = km_perfdata_order_limit(r->order);
-	}
-	return result ? km_error_set(error, result, "out of memory") : 0;
+	if (!result && release(r))
+		result = km_error_set(error, -ENOMEM, "out of memory");
+	return result;
 }
 
 static int perf_read(struct km_reader *base, struct km_event *events, size_t capacity, struct km_error *error)
@@ -277,6 +462,33 @@ static int perf_read(struct km_reader *base, struct km_event *events, size_t cap
 	}
 }
 
+/* Only the times of an input's samples. */
+static int scan_times(struct perf_reader *r, struct km_error *error)
+{
+	for (;;) {
+		struct km_perfdata_sample sample;
+		struct km_perfdata_record record;
+		int result = km_perfdata_records_next(r->records, &record, error);
+
+		if (result <= 0)
+			return result; /* KM_NEXT_END is 0 */
+		if (result != KM_NEXT_RECORD)
+			continue;
+		if (record.type != KM_RECORD_SAMPLE) {
+			result = km_reader_perf_handle_header(r, &record, error);
+		} else if (!km_perfdata_sample_parse(r->file, &record, &sample) &&
+			   (sample.cpu < 0 || (unsigned)sample.cpu < r->buffer.cpu_limit)) {
+			result = km_reader_perf_count_sample(r, sample.cpu < 0 ? 0 : (unsigned)sample.cpu,
+							     r->base.info.keeps_order ? r->sequence++ : sample.time,
+							     error);
+		} else {
+			continue;
+		}
+		if (result)
+			return result;
+	}
+}
+
 static int perf_time_range(struct km_reader *base, size_t index, uint64_t *ret_first, uint64_t *ret_last,
 			   struct km_error *error)
 {
@@ -284,7 +496,7 @@ static int perf_time_range(struct km_reader *base, size_t index, uint64_t *ret_f
 	uint64_t first, last;
 	int result;
 
-	if (km_source_is_stream(r->file->source))
+	if (km_source_is_stream(r->base.source))
 		return km_error_set(error, -ENOTSUP,
 				    "%s: its last time is known only when it has been read; save it to a file first",
 				    km_source_name(r->file->source));
@@ -298,29 +510,13 @@ static int perf_time_range(struct km_reader *base, size_t index, uint64_t *ret_f
 		result = prepare(r, error);
 	if (result)
 		return result;
-	for (;;) {
-		struct km_perfdata_sample sample;
-		struct km_perfdata_record record;
-
-		result = km_perfdata_records_next(r->records, &record, error);
-		if (result < 0)
-			return result;
-		if (result == KM_NEXT_END)
-			break;
-		if (result != KM_NEXT_RECORD)
-			continue;
-		if (record.type != KM_RECORD_SAMPLE) {
-			result = km_reader_perf_handle_header(r, &record, error);
-			if (result)
-				return result;
-			continue;
-		}
-		if (km_perfdata_sample_parse(r->file, &record, &sample) ||
-		    (sample.cpu >= 0 && (unsigned)sample.cpu >= r->buffer.cpu_limit))
-			continue;
-		km_reader_perf_count_sample(r, sample.cpu < 0 ? 0 : (unsigned)sample.cpu,
-					    r->base.info.keeps_order ? r->sequence++ : sample.time);
+	for (size_t i = 0; !result && i < r->inputs_count; i++) {
+		select_input(r, i);
+		r->piece_has_first = false;
+		result = scan_times(r, error);
 	}
+	if (result)
+		return result;
 	if (!r->stats.has_events)
 		return 0;
 	first = r->stats.first_time;
@@ -369,13 +565,27 @@ static const char *perf_comm(struct km_reader *base, int32_t pid)
 	return name ? name : "<...>";
 }
 
-/* perf leaves the kallsyms in its tracing data empty. */
+/* perf leaves the kallsyms in its tracing data empty; the running kernel's serve if it is the recorded one. */
 static struct km_symbols *perf_symbols(struct km_reader *base, struct km_error *error)
 {
 	struct perf_reader *r = (struct perf_reader *)base;
 
-	if (!r->symbols)
-		r->symbols = km_symbols_new(NULL, 0, r->base.info.page_bytes);
+	char *text = NULL;
+	size_t bytes = 0;
+	int found = 0;
+
+	if (!r->symbols) {
+		const struct km_perfdata *file = r->inputs[0].file;
+
+		r->kernel.hostname = file->hostname;
+		r->kernel.release = file->release;
+		r->kernel.build_id_bytes = file->build_id_bytes;
+		memcpy(r->kernel.build_id, file->build_id, file->build_id_bytes);
+		found = km_running_kernel_kallsyms(&r->kernel, NULL, &text, &bytes);
+		r->base.info.symbols_are_running = found > 0;
+	}
+	if (!r->symbols && found >= 0)
+		r->symbols = km_symbols_new(text, bytes, r->base.info.page_bytes);
 	if (!r->symbols)
 		km_error_set(error, -ENOMEM, "out of memory");
 	return r->symbols;
@@ -386,6 +596,7 @@ const struct km_reader_ops km_reader_perf = {
 	.reads_streams = true,
 	.bid = perf_bid,
 	.open = perf_open,
+	.add = perf_add,
 	.close = perf_close,
 	.start = perf_start,
 	.read = perf_read,

@@ -102,13 +102,10 @@ int km_reader_perf_resolve(struct perf_reader *r, struct km_error *error)
 	return 0;
 }
 
-int km_reader_perf_check(struct perf_reader *r, struct km_error *error)
+static int check_file(const struct perf_reader *r, const struct km_perfdata *file, struct km_error *error)
 {
-	const struct km_perfdata *file = r->file;
 	bool has_tracepoints = false;
 
-	if (r->format_error.code)
-		return km_error_set(error, r->format_error.code, "%s", r->format_error.text);
 	for (size_t i = 0; i < file->attrs_count; i++) {
 		const struct km_perfdata_attr *attr = &file->attrs[i];
 		int result = attr->layout ? check_attr(r, attr, error) : 0;
@@ -123,6 +120,17 @@ int km_reader_perf_check(struct perf_reader *r, struct km_error *error)
 				    km_source_name(file->source),
 				    file->is_pipe ? "first: its start is missing" : "last: it did not come to its end");
 	return 0;
+}
+
+int km_reader_perf_check(struct perf_reader *r, struct km_error *error)
+{
+	int result = 0;
+
+	if (r->format_error.code)
+		return km_error_set(error, r->format_error.code, "%s", r->format_error.text);
+	for (size_t i = 0; !result && i < (r->is_directory ? 1 : r->inputs_count); i++)
+		result = check_file(r, r->inputs[i].file, error);
+	return result;
 }
 
 /* --- what the file says of itself --- */
@@ -281,18 +289,11 @@ static int compare_counts(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-const struct km_event_count *km_reader_perf_event_counts(struct km_reader *base, size_t *ret_count)
+/* The samples of each event of one file, appended. */
+static size_t count_events(const struct perf_reader *r, const struct km_perfdata *file, struct km_event_count *counts)
 {
-	struct perf_reader *r = (struct perf_reader *)base;
-	const struct km_perfdata *file = r->file;
-	struct km_event_count *counts;
-	size_t met = 0, kept = 0;
+	size_t met = 0;
 
-	free(r->event_counts);
-	*ret_count = 0;
-	r->event_counts = counts = calloc(file->attrs_count + 1, sizeof(*counts));
-	if (!counts)
-		return NULL;
 	for (size_t i = 0; i < file->attrs_count; i++) {
 		const struct km_perfdata_attr *attr = &file->attrs[i];
 
@@ -302,7 +303,25 @@ const struct km_event_count *km_reader_perf_event_counts(struct km_reader *base,
 		counts[met].id = attr->type == KM_PERFDATA_TRACEPOINT ? (uint16_t)attr->config : 0;
 		name_event(r, attr, &counts[met++]);
 	}
-	/* An event may have been asked for twice. */
+	return met;
+}
+
+const struct km_event_count *km_reader_perf_event_counts(struct km_reader *base, size_t *ret_count)
+{
+	struct perf_reader *r = (struct perf_reader *)base;
+	size_t files = r->is_directory ? 1 : r->inputs_count, met = 0, kept = 0, room = 1;
+	struct km_event_count *counts;
+
+	free(r->event_counts);
+	*ret_count = 0;
+	for (size_t i = 0; i < files; i++)
+		room += r->inputs[i].file->attrs_count;
+	r->event_counts = counts = calloc(room, sizeof(*counts));
+	if (!counts)
+		return NULL;
+	for (size_t i = 0; i < files; i++)
+		met += count_events(r, r->inputs[i].file, counts + met);
+	/* An event may have been asked for twice, and is in every piece. */
 	qsort(counts, met, sizeof(*counts), compare_names);
 	for (size_t i = 0; i < met; i++) {
 		if (kept && !strcmp(counts[kept - 1].name, counts[i].name))

@@ -7,14 +7,74 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MMAP_NAME_AT  32U
+#define MMAP2_NAME_AT 64U
+#define MODULES_LIMIT 4096U
+
 #define MISC_LOST_SAMPLES_BPF (1U << 15) /* PERF_RECORD_MISC_LOST_SAMPLES_BPF: left out by a filter, not lost */
 
 /* --- records but samples --- */
 
-void km_reader_perf_note(char *text, size_t bytes, const char *what, uint64_t offset)
+void km_reader_perf_note(const struct perf_reader *r, char *text, size_t bytes, const char *what, uint64_t offset)
 {
-	if (!text[0])
+	if (text[0])
+		return;
+	if (r->inputs_count > 1)
+		snprintf(text, bytes, "%s, in the record at offset %" PRIu64 " of %.60s", what, offset,
+			 km_source_name(r->inputs[r->input].source));
+	else
 		snprintf(text, bytes, "%s, in the record at offset %" PRIu64, what, offset);
+}
+
+/* The name that /proc/modules has for a module's file: "/lib/modules/.../nf-nat.ko.xz" is nf_nat. False: no module. */
+static bool module_name(const char *path, char *name, size_t bytes)
+{
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path, *end = strstr(base, ".ko");
+	size_t n;
+
+	if (*base == '[') { /* "[nf_nat]", where perf did not find the file */
+		base++;
+		end = strchr(base, ']');
+	}
+	n = end ? (size_t)(end - base) : 0;
+	if (!n || n >= bytes)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		name[i] = base[i] == '-' ? '_' : base[i];
+	name[n] = '\0';
+	return true;
+}
+
+/* s32 pid, s32 tid, u64 address, u64 length, u64 pgoff, ..., the name. Of the kernel and its modules: pid is -1. */
+static int note_map(struct perf_reader *r, const uint8_t *body, size_t bytes, size_t name_at)
+{
+	static const char text[] = "[kernel.kallsyms]_text";
+	bool big = r->file->big_endian;
+	struct km_module_map map;
+	struct km_module_map *larger;
+	const char *name = (const char *)body + name_at;
+
+	if (bytes <= name_at || km_load32(body, big) != UINT32_MAX || !memchr(name, '\0', bytes - name_at))
+		return 0;
+	if (!strcmp(name, text)) {
+		/* perf puts the address of the symbol that it measures the kernel from into pgoff. */
+		r->kernel.has_text = true;
+		r->kernel.text_address = km_load64(body + 24, big);
+		return 0;
+	}
+	if (!strncmp(name, "[kernel", 7) || !module_name(name, map.name, sizeof(map.name)) ||
+	    r->kernel.modules_count >= MODULES_LIMIT)
+		return 0;
+	map.address = km_load64(body + 8, big);
+	if (!(r->kernel.modules_count & (r->kernel.modules_count - 1))) {
+		larger = reallocarray(r->modules, r->kernel.modules_count ? r->kernel.modules_count * 2 : 1,
+				      sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		r->kernel.modules = r->modules = larger;
+	}
+	r->modules[r->kernel.modules_count++] = map;
+	return 0;
 }
 
 /*
@@ -36,6 +96,17 @@ int km_reader_perf_handle_header(struct perf_reader *r, const struct km_perfdata
 	case KM_RECORD_FEATURE:
 		result = km_perfdata_feature_record(file, record->body, record->bytes);
 		break;
+	case KM_RECORD_HEADER_BUILD_ID:
+		km_perfdata_build_id_record(file, record->misc, record->body, record->bytes);
+		break;
+	case KM_RECORD_MMAP:
+		if (!r->is_scanned)
+			result = note_map(r, record->body, record->bytes, MMAP_NAME_AT);
+		break;
+	case KM_RECORD_MMAP2:
+		if (!r->is_scanned)
+			result = note_map(r, record->body, record->bytes, MMAP2_NAME_AT);
+		break;
 	case KM_RECORD_EVENT_UPDATE:
 		result = km_perfdata_update_record(file, record->body, record->bytes);
 		break;
@@ -55,7 +126,7 @@ int km_reader_perf_handle_header(struct perf_reader *r, const struct km_perfdata
 		return 0;
 	}
 	if (result == -EBADMSG || result == -ENOSPC) {
-		km_reader_perf_note(r->first_damage, sizeof(r->first_damage),
+		km_reader_perf_note(r, r->first_damage, sizeof(r->first_damage),
 				    "a description of events that can not be used", record->offset);
 		result = 0;
 	}
@@ -118,7 +189,7 @@ int km_reader_perf_put_damage(struct perf_reader *r, struct km_error *error)
 	const char *what = km_perfdata_records_damage(r->records, &offset);
 	int result = 0;
 
-	km_reader_perf_note(r->first_damage, sizeof(r->first_damage), what, offset);
+	km_reader_perf_note(r, r->first_damage, sizeof(r->first_damage), what, offset);
 	for (unsigned cpu = 0; !result && cpu < r->buffer.cpu_limit; cpu++) {
 		if (!r->losses[cpu].events_count)
 			continue;
@@ -202,11 +273,47 @@ static int handle_throttle(struct perf_reader *r, const struct km_perfdata_recor
 static __attribute__((noinline, cold)) int skip_sample(struct perf_reader *r, const char *why, uint64_t offset)
 {
 	r->stats.skipped_count++;
-	km_reader_perf_note(r->first_skipped, sizeof(r->first_skipped), why, offset);
+	km_reader_perf_note(r, r->first_skipped, sizeof(r->first_skipped), why, offset);
 	return 0;
 }
 
-void km_reader_perf_count_sample(struct perf_reader *r, unsigned cpu, uint64_t time)
+/* A directory's files have no rounds; one begins where the samples are of a CPU again that the round had already. */
+static void note_round(struct perf_reader *r, unsigned cpu, uint64_t time)
+{
+	struct perf_input *in = &r->inputs[r->input];
+
+	if (time > in->latest)
+		in->latest = time;
+	/* As many files as CPUs: each has one of them, and nothing to wait for. */
+	if (r->file->cpus_online && r->inputs_count > r->file->cpus_online) {
+		in->horizon = in->latest;
+		return;
+	}
+	if (cpu == in->cpu && in->round)
+		return;
+	if (in->rounds[cpu] == in->round) {
+		in->horizon = in->round_latest;
+		in->round_latest = in->latest;
+		in->round++;
+	}
+	in->rounds[cpu] = in->round;
+	in->cpu = cpu;
+}
+
+static int check_piece(struct perf_reader *r, uint64_t time, struct km_error *error)
+{
+	r->piece_has_first = true;
+	if (time < r->piece_first)
+		return km_error_set(error, -EINVAL,
+				    "%s begins before %s does: name the pieces of a recording in the order in which "
+				    "they were written",
+				    km_source_name(r->inputs[r->input].source),
+				    km_source_name(r->inputs[r->input - 1].source));
+	r->piece_first = time;
+	return 0;
+}
+
+int km_reader_perf_count_sample(struct perf_reader *r, unsigned cpu, uint64_t time, struct km_error *error)
 {
 	struct km_buffer_stats *stats = &r->stats;
 
@@ -219,6 +326,11 @@ void km_reader_perf_count_sample(struct perf_reader *r, unsigned cpu, uint64_t t
 	r->losses[cpu].events_count++;
 	r->last_times[cpu] = time;
 	r->is_met[cpu] = true;
+	if (r->is_directory)
+		note_round(r, cpu, time);
+	else if (!r->piece_has_first)
+		return check_piece(r, time, error);
+	return 0;
 }
 
 static int handle_sample(struct perf_reader *r, const struct km_perfdata_record *record, struct km_error *error)
@@ -236,7 +348,8 @@ static int handle_sample(struct perf_reader *r, const struct km_perfdata_record 
 		return skip_sample(r, "a sample of a CPU that the machine does not have", record->offset);
 	if (r->base.info.keeps_order)
 		sample.time = r->sequence++;
-	km_reader_perf_count_sample(r, cpu, sample.time);
+	if (km_reader_perf_count_sample(r, cpu, sample.time, error))
+		return error->code;
 	sample.attr->samples_count++;
 	km_perfdata_order_note(r->order, sample.time);
 	if (!sample.attr->layout)
@@ -256,6 +369,9 @@ static int handle_sample(struct perf_reader *r, const struct km_perfdata_record 
 
 static int handle_round(struct perf_reader *r, struct km_error *error)
 {
+	/* That would be a round of one file of them. */
+	if (r->is_directory)
+		return 0;
 	return km_perfdata_order_round(r->order) ? km_error_set(error, -ENOMEM, "out of memory") : 0;
 }
 

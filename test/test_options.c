@@ -412,10 +412,18 @@ START_TEST(operands)
 {
 	struct line l;
 
-	expect_refused(COMMAND_REPORT, "a b", "two files to read: \"a\" and \"b\"; give one");
-	expect_refused(COMMAND_REPORT, "-i a b", "two files to read: \"a\" and \"b\"; give one");
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const lines[] = { "a b c", "-i a b c", "a -- b c" };
+
+		accept(&l, COMMAND_REPORT, lines[i]);
+		ck_assert_str_eq(l.options.input, "a");
+		ck_assert_uint_eq(l.options.pieces.count, 2);
+		ck_assert_str_eq(l.options.pieces.items[0], "b");
+		ck_assert_str_eq(l.options.pieces.items[1], "c");
+		release(&l);
+	}
 	expect_refused(COMMAND_REPORT, "a -i b", "--input: two files to read: \"a\" and \"b\"; give one");
-	expect_refused(COMMAND_REPORT, "a -- b", "two files to read: \"a\" and \"b\"; give one");
+	expect_refused(COMMAND_REPORT, "a ''", "the name of the file to read is empty");
 	expect_refused(COMMAND_REPORT, "''", "the name of the file to read is empty");
 	expect_refused(COMMAND_REPORT, "-i ''", "--input: the FILE is empty");
 	accept(&l, COMMAND_HELP, "objects");
