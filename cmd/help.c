@@ -113,8 +113,7 @@ void help_print(FILE *stream, enum command_id id)
 void help_overview(FILE *stream)
 {
 	fputs("Usage: kmstat COMMAND [OPTION...] [FILE]\n", stream);
-	fprintf(stream, "       kmstat [OPTION...]%s      the same as \"kmstat %s\"\n",
-		operand_name(command_default()->operand), command_default()->name);
+	fprintf(stream, "       kmstat [OPTION...] [FILE]      the same as \"kmstat %s\"\n", command_default()->name);
 	fputs("\nAnalyses recordings of kernel memory allocations (trace-cmd record -e kmem).\n\nCommands:\n", stream);
 	for (const struct command_row *row = command_rows; row->name; row++) {
 		fprintf(stream, "  %s", row->name);

@@ -74,7 +74,7 @@ START_TEST(help_is_laid_out)
 {
 	char *text = capture(help_print, COMMAND_INFO);
 
-	ck_assert_int_eq(strncmp(text, "Usage: kmstat info [OPTION...] [FILE]\n", 38), 0);
+	ck_assert_int_eq(strncmp(text, "Usage: kmstat info [OPTION...] [FILE [PIECE...]]\n", 49), 0);
 	ck_assert_ptr_nonnull(strstr(text, "\nOutput:\n      --format FORMAT       table, json or csv"));
 	ck_assert_ptr_nonnull(strstr(text, "\n  -o, --output FILE         write to FILE"));
 	ck_assert_ptr_nonnull(strstr(text, "      --color[=WHEN]        auto"));
