@@ -286,14 +286,22 @@ static const char *pager_command(const struct options *options)
 	return *pager && strcmp(pager, "cat") ? pager : NULL;
 }
 
-/* To open it for writing would destroy the recording. */
-static bool is_input(const char *path, const struct options *options)
+static bool is_same_file(const char *path, const char *input)
 {
-	const char *input = options->input ? options->input : default_input();
 	struct stat a, b;
 
 	return !stat(path, &a) && S_ISREG(a.st_mode) && !(strcmp(input, "-") ? stat(input, &b) : fstat(0, &b)) &&
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* To open it for writing would destroy the recording. */
+static bool is_input(const char *path, const struct options *options)
+{
+	for (size_t i = 0; i < options->inputs.count; i++) {
+		if (is_same_file(path, options->inputs.items[i]))
+			return true;
+	}
+	return !options->inputs.count && is_same_file(path, options->input ? options->input : default_input());
 }
 
 int command_output_open(const struct options *options, struct output *output, struct km_error *error)

@@ -15,6 +15,7 @@
 #include "options.h"
 #include "output.h"
 #include "reader.h"
+#include "run.h"
 
 enum exit_status { EXIT_DONE = 0, EXIT_LIMIT = 1, EXIT_USAGE_OR_INPUT = 2, EXIT_UNDECIDED = 3 };
 
@@ -23,6 +24,7 @@ int command_report(const struct options *options, struct km_error *error);
 int command_objects(const struct options *options, struct km_error *error);
 int command_events(const struct options *options, struct km_error *error);
 int command_info(const struct options *options, struct km_error *error);
+int command_merge(const struct options *options, struct km_error *error);
 
 /* The columns of `events`, for --fields help. */
 size_t command_events_describe(struct km_column *columns, size_t limit);
@@ -51,6 +53,10 @@ int command_no_slab_events(struct km_reader *reader, struct km_error *error);
 /* The options of an analysis. Errors: --by. */
 int command_analysis_options(const struct options *options, struct km_analysis_options *ret_options,
 			     struct km_error *error);
+
+/* A saved report, or a trace analysed as the options say. Errors: as of either, and where one buffer has to be chosen.
+ */
+int command_load_run(const char *path, const struct options *options, struct km_run **ret_run, struct km_error *error);
 
 /* --sort, --by or --fields help: prints the keys and returns true. Before any file is opened. */
 bool command_answers_help(const struct options *options, enum command_id command);

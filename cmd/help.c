@@ -21,6 +21,8 @@ static const char *operand_name(enum operand_kind kind)
 	switch (kind) {
 	case OPERAND_FILE:
 		return " [FILE [PIECE...]]";
+	case OPERAND_FILES:
+		return " FILE...";
 	case OPERAND_COMMAND:
 		return " [COMMAND]";
 	case OPERAND_NONE:
@@ -243,9 +245,9 @@ static void complete_argument(FILE *stream, const struct option_row *row)
 
 static void complete_command(FILE *stream, const struct command_row *command)
 {
-	const char *operand = command->operand == OPERAND_FILE      ? "file"
-			      : command->operand == OPERAND_COMMAND ? "command"
-								    : "none";
+	const char *operand = command->operand == OPERAND_FILE || command->operand == OPERAND_FILES ? "file"
+			      : command->operand == OPERAND_COMMAND                                 ? "command"
+												    : "none";
 
 	fprintf(stream, "\t%s)\n\t\toperand='%s'\n\t\toptions='", command->name, operand);
 	for (const struct option_row *row = option_rows; row->long_name; row++) {

@@ -19,10 +19,8 @@ static const struct {
 	enum command_id id;
 	int (*run)(const struct options *options, struct km_error *error);
 } commands[] = {
-	{ COMMAND_REPORT, command_report },
-	{ COMMAND_OBJECTS, command_objects },
-	{ COMMAND_EVENTS, command_events },
-	{ COMMAND_INFO, command_info },
+	{ COMMAND_REPORT, command_report }, { COMMAND_OBJECTS, command_objects }, { COMMAND_EVENTS, command_events },
+	{ COMMAND_INFO, command_info },     { COMMAND_MERGE, command_merge },
 };
 
 static int fail(const struct km_error *error)
@@ -88,6 +86,7 @@ static int run(const struct command_row *command, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const struct command_row *command = argc > 1 ? command_find(argv[1]) : NULL;
+	static char buffer[1 << 16]; /* glibc takes a size only with one */
 
 #ifdef M_MMAP_THRESHOLD
 	/*
@@ -99,6 +98,9 @@ int main(int argc, char **argv)
 	/* Only what characters are printable: numbers are written as in C. */
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
+	/* What is printed in one go fails when it is flushed at the end, where the reason is still known. */
+	if (!isatty(STDOUT_FILENO))
+		setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
 		help_overview(stdout);
 		return finish_stdout();

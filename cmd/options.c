@@ -206,6 +206,10 @@ static int parse_operand(struct options *options, enum command_id command, const
 			return options_add_text(&options->pieces, operand, error);
 		options->input = operand;
 		return 0;
+	case OPERAND_FILES:
+		if (!*operand)
+			return km_error_set(error, -EINVAL, "the name of a file to read is empty");
+		return options_add_text(&options->inputs, operand, error);
 	case OPERAND_COMMAND:
 		if (options->topic)
 			return km_error_set(error, -EINVAL, "\"%.80s\": \"kmstat %s\" takes one command", operand,
@@ -234,6 +238,9 @@ int options_parse(struct options *options, enum command_id command, int argc, ch
 	int r = 0;
 
 	walk_init(&walk, command);
+	/* What is merged is made to be read again. */
+	if (command == COMMAND_MERGE)
+		options->format = FORMAT_JSON;
 	/* 0, unlike 1, also makes getopt_long() forget where it was in an earlier argv. */
 	optind = 0;
 	opterr = 0;
@@ -276,6 +283,9 @@ int options_validate(const struct options *options, enum command_id command, str
 	if (options->has_max_memory && !options->objects_auto)
 		return km_error_set(error, -EINVAL,
 				    "--max-memory: bounds --objects auto; a table of --objects N has its size from N");
+	if (command_get(command)->operand == OPERAND_FILES && !options->inputs_count)
+		return km_error_set(error, -EINVAL,
+				    "no file named; give traces, or reports saved by `kmstat report --json`");
 	if (command != COMMAND_REPORT || !options->detail)
 		return 0;
 	if (!options->filter.site.count && !options->filter.function.count)
@@ -291,5 +301,6 @@ void options_release(struct options *options)
 		return;
 	km_filter_release(&options->filter);
 	free(options->pieces.items);
+	free(options->inputs.items);
 	options_init(options);
 }

@@ -22,14 +22,17 @@ enum command_id {
 	COMMAND_INFO = 1 << 3,
 	COMMAND_COMPLETION = 1 << 4,
 	COMMAND_HELP = 1 << 5,
+	COMMAND_MERGE = 1 << 6,
 
 	/* Those that replay a trace, those that read one, all. */
 	COMMANDS_REPLAY = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_EVENTS,
 	COMMANDS_TRACE = COMMANDS_REPLAY | COMMAND_INFO,
-	COMMANDS_ALL = (1 << 6) - 1,
+	/* Those that take saved reports as well as traces, and several of them. */
+	COMMANDS_RUNS = COMMAND_MERGE,
+	COMMANDS_ALL = (1 << 7) - 1,
 };
 
-enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_COMMAND };
+enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_FILES, OPERAND_COMMAND };
 
 struct command_row {
 	const char *name;
@@ -62,6 +65,7 @@ struct texts {
 struct options {
 	const char *input;   /* -i/--input or the operand; NULL: the default */
 	struct texts pieces; /* further operands: what was written behind the first (perf record --switch-output) */
+	struct texts inputs; /* the operands of commands that take several files */
 	const char *topic;   /* the operand of `kmstat help`: the name of a command that exists, or NULL */
 	const char *by;      /* --by FIELD,...; no item is empty, the names are not looked up here */
 	const char *sort;    /* -s, the same; an item may begin with + or - */

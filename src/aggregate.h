@@ -57,6 +57,7 @@ struct km_sums {
 /* What a live number is. */
 enum km_live_is { KM_LIVE_CONSISTENT, KM_LIVE_UPPER_BOUND, KM_LIVE_AT_LEAST, KM_LIVE_UNCERTAIN };
 const char *km_live_is_name(enum km_live_is is); /* "consistent", "upper_bound", ... */
+const char *km_live_mark(enum km_live_is is);    /* for people, in front of the number: "", "<=", ">=", "?" */
 
 /* What a number may really be. */
 struct km_bounds {

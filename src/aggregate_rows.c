@@ -17,6 +17,16 @@ const char *km_live_is_name(enum km_live_is is)
 	return names[is];
 }
 
+const char *km_live_mark(enum km_live_is is)
+{
+	static const char *const marks[] = { [KM_LIVE_CONSISTENT] = "",
+					     [KM_LIVE_UPPER_BOUND] = "<=",
+					     [KM_LIVE_AT_LEAST] = ">=",
+					     [KM_LIVE_UNCERTAIN] = "?" };
+
+	return marks[is];
+}
+
 const char *km_level_peak_is(const struct km_level *level)
 {
 	if (level->peak_is_over)

@@ -28,7 +28,7 @@ struct km_record *km_document_record(struct document_state *state)
 	return record;
 }
 
-static struct km_section *add_section(struct document_state *state, struct km_section section)
+struct km_section *km_document_add_section(struct document_state *state, struct km_section section)
 {
 	if (state->sections_count == SECTIONS_LIMIT) {
 		state->failed = true;
@@ -46,7 +46,7 @@ void km_document_add(struct document_state *state, struct km_record *record, con
 	if (!record || km_record_section(record, path, title, shape, audience, &section, NULL))
 		state->failed = true;
 	else
-		add_section(state, section);
+		km_document_add_section(state, section);
 }
 
 const char *km_document_note(struct document_state *state, const char *format, ...)
@@ -80,8 +80,8 @@ void km_document_time(struct km_record *record, const struct km_buffer_info *buf
 		km_record_number(record, name_ticks, KM_TYPE_TICKS, value);
 }
 
-static int begin(struct km_document *document, const char *schema, struct document_state **ret_state,
-		 struct km_error *error)
+int km_document_begin(struct km_document *document, const char *schema, struct document_state **ret_state,
+		      struct km_error *error)
 {
 	struct document_state *state = calloc(1, sizeof(*state));
 
@@ -96,7 +96,7 @@ static int begin(struct km_document *document, const char *schema, struct docume
 }
 
 /* The last step of each document: code is what came before. */
-static int finish(struct km_document *document, int code, struct km_error *error)
+int km_document_finish(struct km_document *document, int code, struct km_error *error)
 {
 	struct document_state *state = document->state;
 
@@ -119,6 +119,8 @@ void km_document_release(struct km_document *document)
 		km_record_free(state->records[i]);
 	for (size_t i = 0; i < state->rows_count; i++)
 		km_rows_free(state->rows[i]);
+	for (size_t i = 0; i < state->run_rows_count; i++)
+		km_run_rows_free(state->run_rows[i]);
 	for (size_t i = 0; i < state->objects_count; i++)
 		km_objects_free(state->objects[i]);
 	free(state->counts);
@@ -134,14 +136,14 @@ static bool for_people(const struct km_document_options *options)
 	return options->audience == KM_FOR_PEOPLE;
 }
 
-static size_t limit_of(const struct km_document_options *options, size_t people_default)
+size_t km_document_limit(const struct km_document_options *options, size_t people_default)
 {
 	if (options->has_limit)
 		return options->limit;
 	return for_people(options) ? people_default : 0;
 }
 
-static void note_cut(struct document_state *state, struct km_section *section, size_t shown, size_t total)
+void km_document_note_cut(struct document_state *state, struct km_section *section, size_t shown, size_t total)
 {
 	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES];
 
@@ -180,7 +182,7 @@ static int add_mark(struct km_fields *fields, const struct km_column *columns, s
 }
 
 /* The fields of --by, which groups without rows do not tell. */
-static void add_by(struct document_state *state, const struct km_by_list *by)
+void km_document_add_by(struct document_state *state, const struct km_by_list *by)
 {
 	struct km_record *record = km_document_record(state);
 
@@ -204,20 +206,20 @@ static int add_rows(struct km_document *document, const struct km_analysis *anal
 	size_t shown, total;
 	int r;
 
-	r = km_rows_new(analysis, axis, is_primary ? options->sort : NULL, limit_of(options, people_limit), &rows,
-			error);
+	r = km_rows_new(analysis, axis, is_primary ? options->sort : NULL, km_document_limit(options, people_limit),
+			&rows, error);
 	if (r)
 		return r;
 	state->rows[state->rows_count++] = rows;
 	shown = km_rows_shown(rows);
 	total = km_rows_total(rows);
 	state->truncated |= shown < total;
-	section = add_section(state, (struct km_section){ .path = path,
-							  .shape = KM_SHAPE_ROWS,
-							  .audience = KM_FOR_PEOPLE | KM_FOR_MACHINES,
-							  .next = km_rows_next,
-							  .state = rows,
-							  .is_primary = is_primary });
+	section = km_document_add_section(state, (struct km_section){ .path = path,
+								      .shape = KM_SHAPE_ROWS,
+								      .audience = KM_FOR_PEOPLE | KM_FOR_MACHINES,
+								      .next = km_rows_next,
+								      .state = rows,
+								      .is_primary = is_primary });
 	if (!section)
 		return -ENOMEM;
 	section->columns = km_rows_columns(rows, &section->columns_count);
@@ -225,7 +227,7 @@ static int add_rows(struct km_document *document, const struct km_analysis *anal
 		state, "%s by %s", what,
 		is_primary && options->sort && options->sort->count ? options->sort->keys[0].name : "live bytes");
 	if (shown < total)
-		note_cut(state, section, shown, total);
+		km_document_note_cut(state, section, shown, total);
 	else if (!total)
 		section->note = "none";
 	if (!is_primary || !options->fields)
@@ -244,12 +246,12 @@ static int add_objects(struct document_state *state, const struct km_analysis *a
 	if (r)
 		return r;
 	state->objects[state->objects_count++] = objects;
-	section = add_section(state, (struct km_section){ .path = path,
-							  .title = title,
-							  .shape = KM_SHAPE_ROWS,
-							  .audience = KM_FOR_PEOPLE | KM_FOR_MACHINES,
-							  .next = km_objects_next,
-							  .state = objects });
+	section = km_document_add_section(state, (struct km_section){ .path = path,
+								      .title = title,
+								      .shape = KM_SHAPE_ROWS,
+								      .audience = KM_FOR_PEOPLE | KM_FOR_MACHINES,
+								      .next = km_objects_next,
+								      .state = objects });
 	if (!section)
 		return -ENOMEM;
 	section->columns = km_objects_columns(objects, &section->columns_count);
@@ -343,19 +345,35 @@ static void add_trace(struct document_state *state, const struct km_analysis *an
 	}
 }
 
-/* The report's own object; `truncated` is known once the tables are made. */
-static void add_head(struct document_state *state, const struct km_analysis *an, bool truncated)
+/* The report's own object; `truncated` is known once the tables are made. What is NULL has no key. */
+static void add_head(struct document_state *state, const char *domain, const char *sites_by, bool truncated)
 {
 	struct km_record *record = km_document_record(state);
 
 	if (!record)
 		return;
 	km_record_text(record, "generator", "kmstat " KM_VERSION);
-	if (an)
-		km_record_text(record, "domain", "slab");
+	if (domain)
+		km_record_text(record, "domain", domain);
 	km_record_flag(record, "truncated", truncated);
+	if (sites_by)
+		km_record_text(record, "sites_by", sites_by);
 	km_record_end_row(record);
 	km_document_add(state, record, "", NULL, KM_SHAPE_RECORD, KM_FOR_MACHINES);
+}
+
+/* It comes first, but knows of the tables. */
+void km_document_put_head(struct document_state *state, const char *domain, const char *sites_by)
+{
+	size_t head = state->sections_count;
+
+	add_head(state, domain, sites_by, state->truncated);
+	if (state->sections_count > head) {
+		struct km_section section = state->sections[head];
+
+		memmove(state->sections + 1, state->sections, head * sizeof(section));
+		state->sections[0] = section;
+	}
 }
 
 static void tally_value(const struct km_analysis *an, struct km_record *record, enum km_detail_kind kind,
@@ -392,7 +410,7 @@ static void add_detail(struct document_state *state, const struct km_analysis *a
 	km_document_add(state, record, "detail", NULL, KM_SHAPE_RECORD, KM_FOR_MACHINES);
 	km_document_add_lifetimes(state, an);
 	for (enum km_detail_kind kind = 0; kind < KM_DETAIL_KINDS; kind++) {
-		size_t count, limit = limit_of(options, PEOPLE_TALLIES);
+		size_t count, limit = km_document_limit(options, PEOPLE_TALLIES);
 		const struct km_tally *tallies = km_detail_tallies(an->detail, kind, &count);
 
 		record = km_document_record(state);
@@ -455,7 +473,6 @@ static int report_for_machines(struct km_document *document, const struct km_ana
 {
 	struct document_state *state = document->state;
 	bool has_groups = an->selection.by.count > 0;
-	size_t head;
 	int r;
 
 	add_trace(state, an);
@@ -465,7 +482,7 @@ static int report_for_machines(struct km_document *document, const struct km_ana
 	if (!r)
 		r = add_rows(document, an, KM_AXIS_CACHE, "caches", "Slab caches", options, 0, false, error);
 	if (!r && has_groups) {
-		add_by(state, &an->selection.by);
+		km_document_add_by(state, &an->selection.by);
 		r = add_rows(document, an, KM_AXIS_GROUP, "groups", "Groups", options, 0, true, error);
 	}
 	if (r)
@@ -474,15 +491,7 @@ static int report_for_machines(struct km_document *document, const struct km_ana
 		add_detail(state, an, options);
 	km_document_add_overflow(state, an);
 	km_document_add_health(state, an);
-	/* The report's own object comes first, but knows of the tables. */
-	head = state->sections_count;
-	add_head(state, an, state->truncated);
-	if (state->sections_count > head) {
-		struct km_section section = state->sections[head];
-
-		memmove(state->sections + 1, state->sections, head * sizeof(section));
-		state->sections[0] = section;
-	}
+	km_document_put_head(state, "slab", NULL);
 	return 0;
 }
 
@@ -490,7 +499,7 @@ int km_document_report(struct km_document *document, const struct km_analysis *a
 		       const struct km_document_options *options, struct km_error *error)
 {
 	struct document_state *state = NULL;
-	int r = begin(document, "kmstat.report", &state, error);
+	int r = km_document_begin(document, "kmstat.report", &state, error);
 
 	if (r)
 		return r;
@@ -498,7 +507,7 @@ int km_document_report(struct km_document *document, const struct km_analysis *a
 		r = report_for_people(document, analysis, options, error);
 	else
 		r = report_for_machines(document, analysis, options, error);
-	return finish(document, r, error);
+	return km_document_finish(document, r, error);
 }
 
 /* --- objects --- */
@@ -509,27 +518,27 @@ int km_document_objects(struct km_document *document, const struct km_analysis *
 	struct document_state *state = NULL;
 	struct km_section *section;
 	size_t total, shown;
-	int r = begin(document, "kmstat.objects", &state, error);
+	int r = km_document_begin(document, "kmstat.objects", &state, error);
 
 	if (r)
 		return r;
 	if (for_people(options)) {
 		km_document_add_summary(state, an);
-		r = add_objects(state, an, "objects", "Live objects", options->sort, limit_of(options, PEOPLE_SITES),
-				error);
+		r = add_objects(state, an, "objects", "Live objects", options->sort,
+				km_document_limit(options, PEOPLE_SITES), error);
 		if (r)
-			return finish(document, r, error);
+			return km_document_finish(document, r, error);
 	} else {
-		r = add_objects(state, an, "objects", NULL, options->sort, limit_of(options, 0), error);
+		r = add_objects(state, an, "objects", NULL, options->sort, km_document_limit(options, 0), error);
 		if (r)
-			return finish(document, r, error);
+			return km_document_finish(document, r, error);
 	}
 	section = &state->sections[state->sections_count - 1];
 	section->is_primary = true;
 	total = km_objects_total(state->objects[0]);
 	shown = km_objects_shown(state->objects[0]);
 	if (shown < total)
-		note_cut(state, section, shown, total);
+		km_document_note_cut(state, section, shown, total);
 	if (options->fields)
 		r = km_fields_parse(options->fields, section->columns, section->columns_count, &document->fields,
 				    error);
@@ -537,17 +546,17 @@ int km_document_objects(struct km_document *document, const struct km_analysis *
 		struct km_section objects = *section;
 
 		state->sections_count--;
-		add_head(state, an, shown < total);
+		add_head(state, "slab", NULL, shown < total);
 		add_trace(state, an);
 		km_document_add_filters(state, an->selection.filter);
 		km_document_add_overflow(state, an);
 		km_document_add_health(state, an);
-		if (!add_section(state, objects))
+		if (!km_document_add_section(state, objects))
 			r = -ENOMEM;
 	} else {
 		km_document_add_health_text(state, an, options->verbose);
 	}
-	return finish(document, r, error);
+	return km_document_finish(document, r, error);
 }
 
 /* --- info --- */
@@ -556,12 +565,12 @@ int km_document_info(struct km_document *document, struct km_reader *reader, con
 		     struct km_error *error)
 {
 	struct document_state *state = NULL;
-	int r = begin(document, "kmstat.info", &state, error);
+	int r = km_document_begin(document, "kmstat.info", &state, error);
 
 	if (r)
 		return r;
 	if (!for_people(options))
-		add_head(state, NULL, false);
+		add_head(state, NULL, NULL, false);
 	r = km_document_fill_info(state, reader, for_people(options), error);
-	return finish(document, r, error);
+	return km_document_finish(document, r, error);
 }

@@ -15,6 +15,8 @@
 #include "report.h"
 #include "rows.h"
 
+struct km_run;
+
 struct km_document_options {
 	unsigned audience;          /* one of enum km_audience: sections for others are not made */
 	const struct km_sort *sort; /* of the main table; NULL: its default */
@@ -38,6 +40,9 @@ int km_document_objects(struct km_document *document, const struct km_analysis *
 /* The whole file: reads every buffer through. The reader was opened with only_counts. */
 int km_document_info(struct km_document *document, struct km_reader *reader, const struct km_document_options *options,
 		     struct km_error *error);
+/* A run as a report, with the keys of km_document_report(); sort and fields are not looked at. */
+int km_document_run(struct km_document *document, const struct km_run *run, const struct km_document_options *options,
+		    struct km_error *error);
 void km_document_release(struct km_document *document);
 
 #endif

@@ -9,6 +9,7 @@
 #include "document.h"
 #include "objects.h"
 #include "record.h"
+#include "run_rows.h"
 
 #define SECTIONS_LIMIT 48
 
@@ -19,6 +20,8 @@ struct document_state {
 	size_t records_count;
 	struct km_rows *rows[3];
 	size_t rows_count;
+	struct km_run_rows *run_rows[3];
+	size_t run_rows_count;
 	struct km_objects *objects[2];
 	size_t objects_count;
 	void *counts; /* owned: names that columns of info point to */
@@ -29,6 +32,19 @@ struct document_state {
 };
 
 /* document.c */
+/* The first and the last step of each document. code is what came between: it is returned, or what failed. */
+int km_document_begin(struct km_document *document, const char *schema, struct document_state **ret_state,
+		      struct km_error *error);
+int km_document_finish(struct km_document *document, int code, struct km_error *error);
+/* NULL when there are too many. */
+struct km_section *km_document_add_section(struct document_state *state, struct km_section section);
+/* How many rows of a table are wanted. */
+size_t km_document_limit(const struct km_document_options *options, size_t people_default);
+/* "20 of 213 shown" */
+void km_document_note_cut(struct document_state *state, struct km_section *section, size_t shown, size_t total);
+void km_document_add_by(struct document_state *state, const struct km_by_list *by);
+/* The report's own object, in front of all: to be called when the tables are made. NULL: no such key. */
+void km_document_put_head(struct document_state *state, const char *domain, const char *sites_by);
 struct km_record *km_document_record(struct document_state *state);
 /* Appends the record's section. title NULL for none. */
 void km_document_add(struct document_state *state, struct km_record *record, const char *path, const char *title,
@@ -48,6 +64,9 @@ void km_document_add_health(struct document_state *state, const struct km_analys
 void km_document_add_overflow(struct document_state *state, const struct km_analysis *analysis);
 
 /* document_text.c: for people. */
+/* A labelled line: of a section of shape LINES. */
+void km_document_line(struct km_record *record, const char *label, const char *text);
+const char *km_document_live_words(enum km_live_is is);
 void km_document_add_summary(struct document_state *state, const struct km_analysis *analysis);
 void km_document_add_lifetimes(struct document_state *state, const struct km_analysis *analysis);
 void km_document_add_health_text(struct document_state *state, const struct km_analysis *analysis, unsigned verbose);

@@ -11,7 +11,7 @@
 #define LOST_CPUS_SHOWN 8 /* without --verbose */
 
 /* Labelled lines: shape LINES of two columns. */
-static void line(struct km_record *record, const char *label, const char *text)
+void km_document_line(struct km_record *record, const char *label, const char *text)
 {
 	km_record_text(record, "label", label);
 	km_record_text(record, "text", text);
@@ -32,7 +32,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-static const char *live_words(enum km_live_is is)
+const char *km_document_live_words(enum km_live_is is)
 {
 	static const char *const words[] = {
 		[KM_LIVE_CONSISTENT] = "consistent: no evidence against it",
@@ -53,7 +53,7 @@ static void trace_line(struct km_record *record, const struct km_analysis *an)
 		 info->format, info->kernel ? info->kernel : "kernel not told", an->buffer->cpus_count,
 		 an->buffer->cpus_count == 1 ? "" : "s", an->buffer->clock[0] ? an->buffer->clock : "not told",
 		 an->buffer->name[0] ? ", buffer " : "", an->buffer->name);
-	line(record, "trace", text);
+	km_document_line(record, "trace", text);
 }
 
 static void events_line(struct km_record *record, const struct km_analysis *an)
@@ -66,7 +66,7 @@ static void events_line(struct km_record *record, const struct km_analysis *an)
 		 time_text(an->buffer, an->stats->last_time - an->stats->first_time, b),
 		 km_format_count(c, r->alloc_events_count), plural(r->alloc_events_count),
 		 km_format_count(d, r->free_events_count), plural(r->free_events_count));
-	line(record, "events", text);
+	km_document_line(record, "events", text);
 }
 
 static void filter_line(struct km_record *record, const struct km_analysis *an)
@@ -74,7 +74,7 @@ static void filter_line(struct km_record *record, const struct km_analysis *an)
 	const struct km_filter *f = an->selection.filter;
 
 	if (km_filter_is_active(f))
-		line(record, "filter", "live, peak and rows are of the selected allocations only");
+		km_document_line(record, "filter", "live, peak and rows are of the selected allocations only");
 }
 
 static void live_lines(struct km_record *record, const struct km_analysis *an, const struct km_row *total)
@@ -89,12 +89,12 @@ static void live_lines(struct km_record *record, const struct km_analysis *an, c
 
 	snprintf(text, sizeof(text), "%s in %s object%s (%s)", km_format_bytes(a, sums->live_bytes),
 		 km_format_count(b, sums->live_count), plural(sums->live_count),
-		 sums->allocs_count ? live_words(total->live_is) : "nothing is selected");
-	line(record, "live", text);
+		 sums->allocs_count ? km_document_live_words(total->live_is) : "nothing is selected");
+	km_document_line(record, "live", text);
 	snprintf(text, sizeof(text), "%s in %s object%s, at +%s", km_format_bytes(a, total->level.peak_live_bytes),
 		 km_format_count(b, sums->at_peak_count), plural(sums->at_peak_count),
 		 time_text(an->buffer, total->level.peak_live_bytes ? total->level.peak_time - an->start_time : 0, c));
-	line(record, "peak", text);
+	km_document_line(record, "peak", text);
 	n = (size_t)snprintf(text, sizeof(text), "%s in %s allocations, %s of it waste",
 			     km_format_bytes(a, sums->total_allocated_bytes),
 			     km_format_count(b, sums->tracked_count + sums->overflowed_count),
@@ -104,7 +104,7 @@ static void live_lines(struct km_record *record, const struct km_analysis *an, c
 				      km_format_count(a, sums->failed_count));
 	if (sums->doubled_count)
 		snprintf(text + n, sizeof(text) - n, "; %s told twice", km_format_count(a, sums->doubled_count));
-	line(record, "allocated", text);
+	km_document_line(record, "allocated", text);
 }
 
 /* A free is charged with its allocation: with a filter only frees of the selection's objects count. */
@@ -126,7 +126,7 @@ static void frees_line(struct km_record *record, const struct km_analysis *an, c
 				      km_format_count(a, km_mend_count(an->mend)));
 	if (sums->reset_count)
 		snprintf(text + n, sizeof(text) - n, "; %s forgotten at a loss", km_format_count(a, sums->reset_count));
-	line(record, "frees", text);
+	km_document_line(record, "frees", text);
 }
 
 static void table_line(struct km_record *record, const struct km_analysis *an)
@@ -147,7 +147,7 @@ static void table_line(struct km_record *record, const struct km_analysis *an)
 		snprintf(text + n, sizeof(text) - n, "; OVERFLOW: %s objects (%s) not tracked in %" PRIu64 " episode%s",
 			 km_format_count(c, overflow->count), km_format_bytes(d, overflow->bytes),
 			 overflow->episodes_count, overflow->episodes_count == 1 ? "" : "s");
-	line(record, "table", text);
+	km_document_line(record, "table", text);
 }
 
 void km_document_add_summary(struct document_state *state, const struct km_analysis *an)
@@ -257,11 +257,11 @@ static void lost_cpu_lines(struct km_record *record, const struct km_health *hea
 					      loss->holes_count == 1 ? "" : "s");
 		snprintf(text + n, sizeof(text) - n, "%s%s", loss->start_lost ? "; start lost" : "",
 			 cpu->tail_lost ? "; tail lost" : "");
-		line(record, "", text);
+		km_document_line(record, "", text);
 	}
 	if (left_out) {
 		snprintf(more, sizeof(more), "and %zu more CPU%s; -v lists them", left_out, left_out == 1 ? "" : "s");
-		line(record, "", more);
+		km_document_line(record, "", more);
 	}
 }
 
@@ -282,13 +282,13 @@ void km_document_add_health_text(struct document_state *state, const struct km_a
 		if (health->flags[i])
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? "; " : "", words[i]);
 	}
-	line(record, "recording", text);
+	km_document_line(record, "recording", text);
 	lost_cpu_lines(record, health, verbose);
 	for (size_t i = 0; i < health->warnings_count; i++) {
 		/* What every recording of such a kernel has is told once, to those who ask for more. */
 		if (health->warnings[i].code == KM_WARN_UNKNOWN_OPTIONS && !verbose)
 			continue;
-		line(record, km_warning_name(health->warnings[i].code), health->warnings[i].text);
+		km_document_line(record, km_warning_name(health->warnings[i].code), health->warnings[i].text);
 	}
 	km_document_add(state, record, "health", "Health", KM_SHAPE_LINES, KM_FOR_PEOPLE);
 }

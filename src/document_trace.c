@@ -338,9 +338,6 @@ static void add_replayed(struct document_state *state, const struct km_analysis 
 
 void km_document_add_health(struct document_state *state, const struct km_analysis *an)
 {
-	static const char *const symbols[] = {
-		[KM_SYMBOLS_NONE] = "none", [KM_SYMBOLS_ZEROED] = "zeroed", [KM_SYMBOLS_USABLE] = "usable"
-	};
 	const struct km_health *health = &an->health;
 	struct km_record *record = km_document_record(state), *flags = km_document_record(state),
 			 *warnings = km_document_record(state);
@@ -349,7 +346,7 @@ void km_document_add_health(struct document_state *state, const struct km_analys
 		return;
 	km_record_text(record, "completeness", km_completeness_name(health->completeness));
 	lost_count(record, health->lost_events_count, health->lost_is);
-	km_record_text(record, "symbols", symbols[km_naming_state(an->naming)]);
+	km_record_text(record, "symbols", km_symbols_state_name(km_naming_state(an->naming)));
 	km_record_end_row(record);
 	km_document_add(state, record, "health", NULL, KM_SHAPE_RECORD, KM_FOR_MACHINES);
 	for (unsigned i = 0; i < KM_COMPLETENESS_KINDS; i++) {

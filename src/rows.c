@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_LIMIT     96
 #define SITE_CACHES_LIMIT 64
 
 /* A row being handed out, and what its cells point to. */
@@ -70,12 +69,7 @@ static void get_sites_count(const struct row_view *v, struct km_cell *c)
 
 static void get_live_mark(const struct row_view *v, struct km_cell *c)
 {
-	static const char *const marks[] = { [KM_LIVE_CONSISTENT] = "",
-					     [KM_LIVE_UPPER_BOUND] = "<=",
-					     [KM_LIVE_AT_LEAST] = ">=",
-					     [KM_LIVE_UNCERTAIN] = "?" };
-
-	c->text = marks[v->row.live_is];
+	c->text = km_live_mark(v->row.live_is);
 }
 
 static void get_live_is(const struct row_view *v, struct km_cell *c)
@@ -428,8 +422,8 @@ struct column_source {
 struct km_rows {
 	const struct km_analysis *analysis;
 	enum km_axis axis;
-	struct km_column columns[COLUMNS_LIMIT];
-	struct column_source sources[COLUMNS_LIMIT];
+	struct km_column columns[KM_ROWS_COLUMNS_LIMIT];
+	struct column_source sources[KM_ROWS_COLUMNS_LIMIT];
 	char by_names[KM_BY_LIMIT][32];
 	size_t columns_count;
 	uint32_t *order; /* row indexes as they are handed out */
@@ -477,6 +471,23 @@ static void make_columns(struct km_rows *rows, const struct km_by_list *by, bool
 		add_column(rows, column, (struct column_source){ .by = i });
 	}
 	add_metrics(rows, ticks);
+}
+
+int km_rows_layout(enum km_axis axis, const struct km_by_list *by, bool ticks, struct km_rows_layout *ret_layout)
+{
+	struct km_rows *rows = calloc(1, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	rows->axis = axis;
+	make_columns(rows, by, ticks);
+	memcpy(ret_layout->columns, rows->columns, sizeof(rows->columns));
+	memcpy(ret_layout->by_names, rows->by_names, sizeof(rows->by_names));
+	ret_layout->count = rows->columns_count;
+	for (unsigned i = 0; axis == KM_AXIS_GROUP && i < by->count; i++)
+		ret_layout->columns[i].name = ret_layout->by_names[i];
+	free(rows);
+	return 0;
 }
 
 size_t km_rows_describe(enum km_axis axis, struct km_column *columns, size_t limit)

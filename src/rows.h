@@ -7,6 +7,7 @@
 #ifndef KM_ROWS_H
 #define KM_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "aggregate.h"
@@ -14,7 +15,8 @@
 #include "error.h"
 #include "report.h"
 
-#define KM_SORT_KEYS_LIMIT 8
+#define KM_SORT_KEYS_LIMIT    8
+#define KM_ROWS_COLUMNS_LIMIT 96
 
 /* --sort: columns by name; numbers descending and names ascending unless a sign says otherwise. */
 struct km_sort {
@@ -45,6 +47,16 @@ size_t km_rows_total(const struct km_rows *rows);
 size_t km_rows_shown(const struct km_rows *rows);
 /* For km_section.next, with the rows as its state. */
 int km_rows_next(void *rows, struct km_cell *cells, struct km_error *error);
+
+/* The columns of an axis as a table of it has them, for those who fill them from elsewhere. */
+struct km_rows_layout {
+	struct km_column columns[KM_ROWS_COLUMNS_LIMIT];
+	char by_names[KM_BY_LIMIT][32]; /* some names of columns point here */
+	size_t count;
+};
+
+/* by: the fields of groups' keys. ticks: whether the clock is not in ns. Returns 0 or -ENOMEM. */
+int km_rows_layout(enum km_axis axis, const struct km_by_list *by, bool ticks, struct km_rows_layout *ret_layout);
 
 /* The columns of an axis without an analysis, for --sort help and the manual. */
 size_t km_rows_describe(enum km_axis axis, struct km_column *columns, size_t limit);

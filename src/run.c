@@ -97,6 +97,31 @@ const char *km_peak_is_name(enum km_peak_is is)
 	return names[is];
 }
 
+const char *km_run_replayed_name(enum km_run_replayed counter)
+{
+	static const char *const names[KM_RUN_REPLAYED] = {
+		[KM_EVENT_KMALLOC] = "kmalloc_count",
+		[KM_EVENT_KMALLOC_NODE] = "kmalloc_node_count",
+		[KM_EVENT_CACHE_ALLOC] = "kmem_cache_alloc_count",
+		[KM_EVENT_CACHE_ALLOC_NODE] = "kmem_cache_alloc_node_count",
+		[KM_EVENT_KFREE] = "kfree_count",
+		[KM_EVENT_CACHE_FREE] = "kmem_cache_free_count",
+		[KM_RUN_TRACKED] = "tracked_count",
+		[KM_RUN_OVERFLOWED] = "overflowed_count",
+		[KM_RUN_FAILED] = "failed_count",
+		[KM_RUN_DOUBLED] = "doubled_count",
+		[KM_RUN_MATCHED_FREES] = "matched_frees_count",
+		[KM_RUN_IMPLIED_FREES] = "implied_frees_count",
+		[KM_RUN_NULL_FREES] = "null_frees_count",
+		[KM_RUN_UNMATCHED_FREES] = "unmatched_frees_count",
+		[KM_RUN_REORDERED] = "reordered_count",
+		[KM_RUN_RESET] = "reset_count",
+		[KM_RUN_SKIPPED] = "skipped_count",
+	};
+
+	return names[counter];
+}
+
 /* --- making and releasing --- */
 
 static int out_of_memory(struct km_error *error)
@@ -594,12 +619,14 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-int km_run_compare_sources(const void *x, const void *y)
+/* In all but the name of the file, which one recording may have many of. */
+int km_run_compare_recordings(const struct km_run_source *a, const struct km_run_source *b)
 {
-	const struct km_run_source *a = x, *b = y;
-	const char *const texts[][2] = { { a->kernel, b->kernel },     { a->file, b->file },
-					 { a->buffer, b->buffer },     { a->format, b->format },
-					 { a->recorder, b->recorder }, { a->clock, b->clock } };
+	const char *const texts[][2] = { { a->kernel, b->kernel },
+					 { a->buffer, b->buffer },
+					 { a->format, b->format },
+					 { a->recorder, b->recorder },
+					 { a->clock, b->clock } };
 	const uint64_t numbers[][2] = {
 		{ a->start, b->start },           { a->end, b->end },
 		{ a->duration, b->duration },     { a->events_count, b->events_count },
@@ -614,6 +641,14 @@ int km_run_compare_sources(const void *x, const void *y)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && !order; i++)
 		order = compare_numbers(numbers[i][0], numbers[i][1]);
 	return order;
+}
+
+int km_run_compare_sources(const void *x, const void *y)
+{
+	const struct km_run_source *a = x, *b = y;
+	int order = km_run_compare_recordings(a, b);
+
+	return order ? order : compare_texts(a->file, b->file);
 }
 
 void km_run_finish(struct km_run *run)

@@ -205,6 +205,8 @@ enum km_run_replayed {
 	KM_RUN_REPLAYED,
 };
 
+const char *km_run_replayed_name(enum km_run_replayed counter); /* "kmalloc_count", ... */
+
 struct km_run_warning {
 	const char *code, *text; /* of several recordings the text that sorts first */
 	uint64_t sources_count;  /* recordings that it is about */

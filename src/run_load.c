@@ -244,11 +244,7 @@ static const char *completeness_word(unsigned i)
 
 static const char *symbols_word(unsigned i)
 {
-	static const char *const words[] = {
-		[KM_SYMBOLS_NONE] = "none", [KM_SYMBOLS_ZEROED] = "zeroed", [KM_SYMBOLS_USABLE] = "usable"
-	};
-
-	return words[i];
+	return km_symbols_state_name((enum km_symbols_state)i);
 }
 
 /* The name of a time where the clock is not in ns: "first_ns", "first_ticks"; "lifetime_ns.min" likewise. */
@@ -736,7 +732,16 @@ static int take_filters(struct input *in)
 {
 	json_t *object = in->json ? json_deep_copy(in->json) : json_object();
 	char *text = NULL;
+	const char *key;
+	json_t *condition;
 
+	json_object_foreach(object, key, condition)
+	{
+		if (json_is_string(condition) || json_is_integer(condition) || json_is_null(condition))
+			continue;
+		json_decref(object);
+		return refuse(in, "", "has a condition that is neither text nor number");
+	}
 	for (size_t i = 0; object && !in->json && i < in->count; i++) {
 		const struct km_cell *cell = &in->cells[i];
 		json_t *value = cell->is_null                           ? json_null()
@@ -830,32 +835,13 @@ static int take_warning(struct input *in)
 	return r;
 }
 
-const char *const km_run_replayed_names[KM_RUN_REPLAYED] = {
-	[KM_EVENT_KMALLOC] = "kmalloc_count",
-	[KM_EVENT_KMALLOC_NODE] = "kmalloc_node_count",
-	[KM_EVENT_CACHE_ALLOC] = "kmem_cache_alloc_count",
-	[KM_EVENT_CACHE_ALLOC_NODE] = "kmem_cache_alloc_node_count",
-	[KM_EVENT_KFREE] = "kfree_count",
-	[KM_EVENT_CACHE_FREE] = "kmem_cache_free_count",
-	[KM_RUN_TRACKED] = "tracked_count",
-	[KM_RUN_OVERFLOWED] = "overflowed_count",
-	[KM_RUN_FAILED] = "failed_count",
-	[KM_RUN_DOUBLED] = "doubled_count",
-	[KM_RUN_MATCHED_FREES] = "matched_frees_count",
-	[KM_RUN_IMPLIED_FREES] = "implied_frees_count",
-	[KM_RUN_NULL_FREES] = "null_frees_count",
-	[KM_RUN_UNMATCHED_FREES] = "unmatched_frees_count",
-	[KM_RUN_REORDERED] = "reordered_count",
-	[KM_RUN_RESET] = "reset_count",
-	[KM_RUN_SKIPPED] = "skipped_count",
-};
-
 static int take_replay(struct input *in)
 {
 	int r = 0;
 
 	for (unsigned i = 0; i < KM_RUN_REPLAYED && !r; i++)
-		r = get_number(in, km_run_replayed_names[i], NEEDED, &in->loader->run->replayed[i]);
+		r = get_number(in, km_run_replayed_name((enum km_run_replayed)i), NEEDED,
+			       &in->loader->run->replayed[i]);
 	return r;
 }
 

@@ -33,8 +33,8 @@ int km_run_join(struct km_run *run, struct km_run_row *into, const struct km_run
 int km_run_settle(struct km_run *run, enum km_run_axis axis, struct km_error *error);
 /* For qsort(3): an order of sources in which equal ones are equal in all they tell. */
 int km_run_compare_sources(const void *a, const void *b);
-/* The JSON keys of health.replay. */
-extern const char *const km_run_replayed_names[KM_RUN_REPLAYED];
+/* The same without the file's name. */
+int km_run_compare_recordings(const struct km_run_source *a, const struct km_run_source *b);
 /* After everything is loaded or merged: what follows from sources and rows. */
 void km_run_finish(struct km_run *run);
 

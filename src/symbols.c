@@ -37,6 +37,15 @@ struct km_symbols {
 	size_t junk_count;
 };
 
+const char *km_symbols_state_name(enum km_symbols_state state)
+{
+	static const char *const names[] = {
+		[KM_SYMBOLS_NONE] = "none", [KM_SYMBOLS_ZEROED] = "zeroed", [KM_SYMBOLS_USABLE] = "usable"
+	};
+
+	return names[state];
+}
+
 struct km_symbols *km_symbols_new(char *text, size_t bytes, uint32_t page_bytes)
 {
 	struct km_symbols *symbols = calloc(1, sizeof(*symbols));

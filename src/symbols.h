@@ -27,6 +27,8 @@ enum km_symbols_state {
 	KM_SYMBOLS_USABLE,
 };
 
+const char *km_symbols_state_name(enum km_symbols_state state); /* "none", "zeroed", "usable" */
+
 struct km_symbol {
 	const char *name; /* borrowed from the symbols, not NUL-terminated */
 	size_t name_bytes;

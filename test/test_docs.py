@@ -20,7 +20,7 @@ TREE = pathlib.Path(__file__).resolve().parent.parent
 FIXTURES = TREE / "test" / "fixtures"
 MANUAL = TREE / "man" / "kmstat.1"
 SLAB4 = FIXTURES / "x86_64-6.18-slab4-wl.dat"
-COMMANDS = ("report", "objects", "events", "info", "completion", "help")
+COMMANDS = ("report", "objects", "events", "info", "merge", "completion", "help")
 KMSTAT = None
 
 
@@ -231,6 +231,14 @@ class TestManual(unittest.TestCase):
             json.loads(kmstat("report", "--json", "--by", "gfp,size", SLAB4)),
             json.loads(kmstat("report", "--json", "--function", "copy*", "--detail", "--objects", "256", SLAB4)),
             json.loads(kmstat("report", "--json", "--on-loss", "reset", lost)))
+
+    def test_keys_of_merge(self):
+        own = self.manual.names("JSON", "merge")
+        documented = own | self.documented_keys("All commands but events", "report and objects", "report")
+        merged = json.loads(kmstat("merge", FIXTURES / "x86_64-6.12-gt-leaky.dat", SLAB4, "--by", "function"))
+        seen = keys_of(merged)
+        self.assertEqual(seen - documented, {"trace", "health.cpus", "health.unmatched_sites", "overflow.episodes"})
+        self.assertLessEqual(own, seen)
 
     def test_keys_of_objects(self):
         chosen = ["--min-age", "1us", "--min-size", "1", "--cache", "*", "--site", "*", "--function", "*", "--module",

@@ -366,16 +366,16 @@ START_TEST(unknown_options)
 		       "-q\xff: no such option; \"kmstat report --help\" lists those there are");
 	/* Options of other commands. */
 	expect_refused(COMMAND_INFO, "--cache=x",
-		       "--cache: not an option of \"kmstat info\"; it is one of report, objects and events");
+		       "--cache: not an option of \"kmstat info\"; it is one of report, objects, events and merge");
 	expect_refused(COMMAND_INFO, "-C 0",
-		       "-C: not an option of \"kmstat info\"; it is one of report, objects and events");
+		       "-C: not an option of \"kmstat info\"; it is one of report, objects, events and merge");
 	expect_refused(COMMAND_OBJECTS, "--detail",
 		       "--detail: not an option of \"kmstat objects\"; it is one of report");
 	expect_refused(COMMAND_REPORT, "--ptr 5", "--ptr: not an option of \"kmstat report\"; it is one of events");
 	expect_refused(COMMAND_EVENTS, "-s a",
 		       "-s: not an option of \"kmstat events\"; it is one of report and objects");
 	expect_refused(COMMAND_HELP, "--json",
-		       "--json: not an option of \"kmstat help\"; it is one of report, objects, events and info");
+		       "--json: not an option of \"kmstat help\"; it is one of report, objects, events, info and merge");
 }
 END_TEST
 
@@ -432,6 +432,20 @@ START_TEST(operands)
 	release(&l);
 	expect_refused(COMMAND_HELP, "object", "\"object\": no such command; \"kmstat help\" lists those there are");
 	expect_refused(COMMAND_HELP, "objects events", "\"events\": \"kmstat help\" takes one command");
+	accept(&l, COMMAND_MERGE, "a -q b -- c -d");
+	ck_assert_uint_eq(l.options.inputs.count, 4);
+	ck_assert_str_eq(l.options.inputs.items[0], "a");
+	ck_assert_str_eq(l.options.inputs.items[1], "b");
+	ck_assert_str_eq(l.options.inputs.items[2], "c");
+	ck_assert_str_eq(l.options.inputs.items[3], "-d");
+	ck_assert_ptr_null(l.options.input);
+	ck_assert_int_eq(l.options.format, FORMAT_JSON);
+	release(&l);
+	accept(&l, COMMAND_MERGE, "a --format table");
+	ck_assert_int_eq(l.options.format, FORMAT_TABLE);
+	release(&l);
+	expect_refused(COMMAND_MERGE, "a ''", "the name of a file to read is empty");
+	expect_refused(COMMAND_MERGE, "-q", "no file named; give traces, or reports saved by `kmstat report --json`");
 	expect_refused(COMMAND_COMPLETION, "zsh", "\"zsh\": \"kmstat completion\" takes options only");
 }
 END_TEST

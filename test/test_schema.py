@@ -165,6 +165,25 @@ class Test(unittest.TestCase):
         for loss in ("taint", "keep", "reset"):
             self.follows(read("report", LOST, "--on-loss", loss))
 
+    def test_merge(self):
+        for arguments in ((WL,), (WL, LEAKY), (WL, LEAKY, LOST, "s390x-6.1-slab-mono.dat", "--by", "comm,cache"),
+                          (WL, LEAKY, "--objects", "256"), ("built-counter-clock.dat",), (WL, "--cache", "kmalloc-*"),
+                          (WL, LEAKY, "-n", "3")):
+            with self.subTest(arguments=arguments):
+                self.follows(read("merge", *arguments))
+
+    def test_merged_is_the_sum(self):
+        parts = [read("report", name) for name in (WL, LEAKY)]
+        merged = read("merge", WL, LEAKY)
+        for key in SUMS:
+            key = "alloc_events_count" if key == "allocs_count" else key
+            self.assertEqual(merged["totals"][key], sum(part["totals"][key] for part in parts), key)
+        for table in ("sites", "caches"):
+            for key in SUMS:
+                self.assertEqual(sum(row[key] for row in merged[table]),
+                                 sum(row[key] for part in parts for row in part[table]), key)
+        self.assertEqual([s["file"] for s in merged["sources"]], [LEAKY, WL])
+
     def test_reports(self):
         for command in ("report", "objects"):
             for name in MANY_BUFFERS + [WL, "arm64-6.12-2buffers.dat"]:

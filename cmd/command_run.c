@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One side of a comparison, or one part of a merge: a saved report, or a trace that is analysed as the options say. */
+#include "command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "progress.h"
+
+static int analyse(struct km_reader *reader, const struct options *options, struct km_run **ret_run,
+		   struct km_error *error)
+{
+	struct km_analysis_options analysis_options;
+	struct km_analysis *analysis = NULL;
+	struct buffer_list list = { .indexes = NULL };
+	struct progress *progress;
+	int r = command_analysis_options(options, &analysis_options, error);
+
+	if (!r)
+		r = command_buffers(reader, options, true, &list, error);
+	if (!r && list.count != 1)
+		r = km_error_set(error, -EINVAL, "%s: --buffer all has no place here: choose one buffer",
+				 km_source_name(reader->source));
+	if (!r) {
+		progress = progress_start(reader, options->quiet);
+		r = km_analysis_run(reader, list.indexes[0], &analysis_options, &analysis, error);
+		progress_stop(progress);
+	}
+	if (!r && !analysis->has_slab_events)
+		r = command_no_slab_events(reader, error);
+	if (!r)
+		r = km_run_from_analysis(analysis, ret_run, error);
+	km_analysis_free(analysis);
+	free(list.indexes);
+	return r;
+}
+
+int command_load_run(const char *path, const struct options *options, struct km_run **ret_run, struct km_error *error)
+{
+	struct km_reader_options reader_options = { .threads = options->threads };
+	struct km_source *source;
+	struct km_reader *reader;
+	int r = km_source_open(path, &source, error);
+
+	if (r)
+		return r;
+	r = km_run_is_saved(source, error);
+	if (r) {
+		if (r > 0)
+			r = km_run_load(source, ret_run, error);
+		km_source_close(source);
+		return r;
+	}
+	if (options->filter.from.kind == KM_TIME_MARK)
+		reader_options.marks[0] = options->filter.from.text;
+	if (options->filter.until.kind == KM_TIME_MARK)
+		reader_options.marks[1] = options->filter.until.text;
+	r = km_reader_open(source, &reader_options, &reader, error);
+	if (r) {
+		km_source_close(source);
+		return r;
+	}
+	r = analyse(reader, options, ret_run, error);
+	km_reader_close(reader);
+	return r;
+}

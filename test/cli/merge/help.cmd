@@ -1,0 +1,2 @@
+kmstat merge --help
+kmstat help merge | cmp - <(kmstat merge -h) && echo same
