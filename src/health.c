@@ -150,7 +150,10 @@ static void warn_of_reading(struct km_health *health, const struct km_trace_info
 		damaged += stats->cpus[i].damaged_count;
 		cut += stats->cpus[i].is_cut;
 	}
-	if (info->is_cut_short || cut)
+	if (info->is_cut_short && !cut)
+		warn(health, KM_WARN_CUT_SHORT,
+		     "the file is cut short: events are missing at its end; what is there was read");
+	else if (cut)
 		warn(health, KM_WARN_CUT_SHORT,
 		     "the file is cut short: events are missing at the end of %" PRIu64
 		     " CPU%s; what is there was read",

@@ -79,6 +79,8 @@ struct text_reader {
 	uint64_t last_time;
 	bool overwrote; /* the head says that events were overwritten */
 	bool has_entries;
+	uint64_t entries_count;     /* events that the kernel's head says there are */
+	uint64_t entry_lines_count; /* lines that can be one of them */
 	struct km_event held;
 	bool has_held;
 
@@ -331,6 +333,7 @@ static void note_header(struct text_reader *r, const struct km_text_line *line)
 {
 	if (line->has_entries) {
 		r->has_entries = true;
+		r->entries_count += line->entries_count < UINT32_MAX ? line->entries_count : 0;
 		r->overwrote = line->written_count > line->entries_count;
 	}
 	if (line->starts_cpu && r->overwrote)
@@ -351,6 +354,7 @@ static int read_line(struct text_reader *r, const char *text, size_t bytes, stru
 	switch (km_text_line_parse(text, bytes, &line)) {
 	case KM_TEXT_OTHER:
 		r->stats.other_lines_count++;
+		r->entry_lines_count += bytes && text[0] != '#'; /* other tracers' are no events */
 		return 0;
 	case KM_TEXT_HEADER:
 		note_header(r, &line);
@@ -358,6 +362,7 @@ static int read_line(struct text_reader *r, const char *text, size_t bytes, stru
 	case KM_TEXT_LOST:
 		return lost_event(r, &line, event);
 	default:
+		r->entry_lines_count++;
 		break;
 	}
 	if (line.has_time && line.is_ticks != (r->started->unit == KM_CLOCK_TICKS)) {
@@ -395,12 +400,18 @@ static int text_read(struct km_reader *base, struct km_event *events, size_t cap
 		state = km_lines_next(&r->lines, &text, &bytes, error);
 		if (state < 0)
 			return state;
-		if (state == KM_LINES_END)
+		if (state == KM_LINES_END) {
+			/* Cut at the end of a line, only the head tells. */
+			if (r->entry_lines_count < r->entries_count)
+				r->base.info.is_cut_short = true;
 			break;
-		if (state == KM_LINES_TOO_LONG)
+		}
+		if (state == KM_LINES_TOO_LONG) {
 			r->stats.other_lines_count++;
-		else
-			n += (size_t)read_line(r, text, bytes, &events[n]);
+			r->entry_lines_count++;
+			continue;
+		}
+		n += (size_t)read_line(r, text, bytes, &events[n]);
 	}
 	if (!n)
 		judge_pointers(r);
@@ -616,6 +627,7 @@ static int prepare(struct text_reader *r, size_t index, struct km_error *error)
 	r->cpus_met = r->cpu_end = 0;
 	r->last_time = 0;
 	r->has_held = r->overwrote = r->has_entries = false;
+	r->entries_count = r->entry_lines_count = 0;
 	return 0;
 }
 

@@ -264,6 +264,32 @@ START_TEST(losses_and_order)
 }
 END_TEST
 
+/* The kernel's head says how many events there are: a copy of the first ones is no whole trace. */
+START_TEST(a_head_that_tells_of_more)
+{
+	static const struct {
+		const char *text;
+		bool is_cut;
+	} cases[] = {
+		{ HEAD FREE("2.1", "fn+0x1", "0") FREE("2.2", "fn+0x1", "0") FREE("2.3", "fn+0x1", "0"), false },
+		{ HEAD FREE("2.1", "fn+0x1", "0") FREE("2.2", "fn+0x1", "0"), true },
+		/* an event of the function tracer, and one of a kind that is not known */
+		{ HEAD FREE("2.1", "fn+0x1", "0") "  a-1 [000] .....  2.5: vfs_read <-ksys_read\n"
+						  "  a-1 [000] .....  2.5: other: x=1\n",
+		  false },
+		{ HEAD FREE("2.1", "fn+0x1", "0") "\n#\n# more\n", true },
+		{ FREE("2.1", "fn+0x1", "0"), false },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct text t = read_text(cases[i].text, NULL);
+
+		ck_assert_msg(km_reader_info(t.reader)->is_cut_short == cases[i].is_cut, "case %zu", i);
+		release(&t);
+	}
+}
+END_TEST
+
 START_TEST(an_overwritten_start)
 {
 	struct text t = read_text("# tracer: nop\n# entries-in-buffer/entries-written: 2/900   #P:2\n" FREE(
@@ -517,6 +543,7 @@ int main(void)
 		hashed_pointers_are_known,
 		withheld_pointers_are_refused,
 		losses_and_order,
+		a_head_that_tells_of_more,
 		an_overwritten_start,
 		what_is_left_out_is_counted,
 		marks_are_met_once,
