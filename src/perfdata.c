@@ -211,24 +211,25 @@ static int parse_attr(const struct km_perfdata *file, const uint8_t *data, size_
 	return 0;
 }
 
-/* Samples are told apart by an id that must be found before it is known whose they are: see what all attrs share. */
-static void compare_attrs(struct km_perfdata *file)
+/*
+ * Samples are told apart by an id that must be found before it is known whose
+ * they are: see what all attrs share. One more attr can only make it less.
+ */
+static void compare_attr(struct km_perfdata *file, const struct km_perfdata_attr *attr)
 {
 	const struct km_perfdata_attr *first = &file->attrs[0];
 
-	file->id_at = first->id_at;
-	file->ends_are_same = file->samples_are_same = true;
-	for (size_t i = 1; i < file->attrs_count; i++) {
-		const struct km_perfdata_attr *attr = &file->attrs[i];
-
-		if (attr->id_at != first->id_at)
-			file->id_at = KM_PERFDATA_NOWHERE;
-		if (attr->sample_type != first->sample_type || attr->read_format != first->read_format)
-			file->samples_are_same = false;
-		if (attr->end_bytes != first->end_bytes || attr->end_time_at != first->end_time_at ||
-		    attr->end_id_at != first->end_id_at || attr->end_cpu_at != first->end_cpu_at)
-			file->ends_are_same = false;
+	if (file->attrs_count == 1) {
+		file->id_at = first->id_at;
+		file->ends_are_same = file->samples_are_same = true;
 	}
+	if (attr->id_at != first->id_at)
+		file->id_at = KM_PERFDATA_NOWHERE;
+	if (attr->sample_type != first->sample_type || attr->read_format != first->read_format)
+		file->samples_are_same = false;
+	if (attr->end_bytes != first->end_bytes || attr->end_time_at != first->end_time_at ||
+	    attr->end_id_at != first->end_id_at || attr->end_cpu_at != first->end_cpu_at)
+		file->ends_are_same = false;
 }
 
 /* ids: whole u64 in the file's byte order. */
@@ -249,7 +250,7 @@ static int add_attr(struct km_perfdata *file, const struct km_perfdata_attr *att
 	}
 	file->attrs[index] = *attr;
 	file->attrs_count++;
-	compare_attrs(file);
+	compare_attr(file, attr);
 	for (size_t i = 0; i < ids_count; i++) {
 		int r = add_id(file, km_load64(ids + 8 * i, file->big_endian), index);
 

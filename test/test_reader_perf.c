@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "perf_rounds.h"
@@ -801,6 +802,43 @@ START_TEST(a_file_through_a_pipe_is_refused)
 }
 END_TEST
 
+/* As many as there may be, in time that grows with their number only: each once was compared with all. */
+START_TEST(many_attrs)
+{
+	enum { ATTRS = 65000, BODY_BYTES = 64 + 8 };
+	struct pw *pw = pw_new(&(struct pw_options){ .is_pipe = true });
+	struct km_perfdata *file;
+	struct km_source *source;
+	uint8_t body[BODY_BYTES] = { 2 /* a tracepoint */ };
+	clock_t start = clock();
+	size_t bytes;
+	void *data = pw_finish(pw, &bytes);
+
+	pw_free(pw);
+	source = km_source_new_memory("built.data", data, bytes);
+	ck_assert_int_eq(km_perfdata_open(source, &file, NULL), 0);
+	body[24 + 2] = 1; /* sample_type: IDENTIFIER */
+	for (uint32_t i = 0; i < ATTRS; i++) {
+		uint64_t id = 1000 + i;
+
+		memcpy(body + 64, &id, 8);
+		ck_assert_int_eq(km_perfdata_attr_record(file, body, sizeof(body)), 0);
+	}
+	ck_assert_uint_eq(file->attrs_count, ATTRS);
+	ck_assert_uint_eq(file->ids_count, ATTRS);
+	ck_assert(file->samples_are_same && file->ends_are_same);
+	ck_assert_uint_eq(file->id_at, 0);
+	body[24] = 1; /* IP, which the others have not */
+	memset(body + 64, 0xff, 8);
+	ck_assert_int_eq(km_perfdata_attr_record(file, body, sizeof(body)), 0);
+	ck_assert(!file->samples_are_same);
+	ck_assert_double_lt((double)(clock() - start) / CLOCKS_PER_SEC, 5);
+	km_perfdata_close(file);
+	km_source_close(source);
+	free(data);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -825,6 +863,7 @@ int main(void)
 		survives_damage,
 		reads_a_pipe_once,
 		a_file_through_a_pipe_is_refused,
+		many_attrs,
 		NULL,
 	};
 
