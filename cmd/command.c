@@ -301,6 +301,10 @@ static bool is_input(const char *path, const struct options *options)
 		if (is_same_file(path, options->inputs.items[i]))
 			return true;
 	}
+	for (size_t i = 0; i < options->pieces.count; i++) {
+		if (is_same_file(path, options->pieces.items[i]))
+			return true;
+	}
 	return !options->inputs.count && is_same_file(path, options->input ? options->input : default_input());
 }
 

@@ -283,7 +283,7 @@ int options_validate(const struct options *options, enum command_id command, str
 	if (options->has_max_memory && !options->objects_auto)
 		return km_error_set(error, -EINVAL,
 				    "--max-memory: bounds --objects auto; a table of --objects N has its size from N");
-	if (command_get(command)->operand == OPERAND_FILES && !options->inputs_count)
+	if (command_get(command)->operand == OPERAND_FILES && !options->inputs.count)
 		return km_error_set(error, -EINVAL,
 				    "no file named; give traces, or reports saved by `kmstat report --json`");
 	if (command != COMMAND_REPORT || !options->detail)

@@ -374,8 +374,9 @@ START_TEST(unknown_options)
 	expect_refused(COMMAND_REPORT, "--ptr 5", "--ptr: not an option of \"kmstat report\"; it is one of events");
 	expect_refused(COMMAND_EVENTS, "-s a",
 		       "-s: not an option of \"kmstat events\"; it is one of report and objects");
-	expect_refused(COMMAND_HELP, "--json",
-		       "--json: not an option of \"kmstat help\"; it is one of report, objects, events, info and merge");
+	expect_refused(
+		COMMAND_HELP, "--json",
+		"--json: not an option of \"kmstat help\"; it is one of report, objects, events, info and merge");
 }
 END_TEST
 
