@@ -100,6 +100,9 @@ static int run(const struct options *options, make_document *make, bool stops_at
 		.fields = options->fields,
 		.verbose = options->verbose,
 	};
+	reader_options.names_at_end = !job.analysis_options.has_detail && !options->filter.comm.count;
+	for (unsigned i = 0; i < job.analysis_options.by.count; i++)
+		reader_options.names_at_end &= job.analysis_options.by.fields[i] != KM_BY_COMM;
 	if (options->filter.from.kind == KM_TIME_MARK)
 		reader_options.marks[0] = options->filter.from.text;
 	if (options->filter.until.kind == KM_TIME_MARK)

@@ -2,6 +2,7 @@
 #include "reader.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,6 +233,18 @@ int km_reader_site_name(const struct km_reader *reader, uint64_t call_site, stru
 const struct km_gfp *km_reader_gfp(const struct km_reader *reader)
 {
 	return &reader->gfp;
+}
+
+static unsigned usable_cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
+}
+
+unsigned km_reader_threads(const struct km_reader_options *options)
+{
+	return options->threads ? options->threads : usable_cpus();
 }
 
 unsigned km_kernel_release(const char *uname)

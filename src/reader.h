@@ -105,8 +105,13 @@ struct km_buffer_stats {
 };
 
 struct km_reader_options {
-	bool only_counts;     /* hand out no events, count them all: formats that can not be used are no error */
-	unsigned threads;     /* to read with; 0: as many as there are CPUs to run on */
+	bool only_counts; /* hand out no events, count them all: formats that can not be used are no error */
+	unsigned threads; /* to read with; 0: as many as there are CPUs to run on */
+	/*
+	 * km_reader_comm() is asked only when everything was read. Else a reader
+	 * whose tasks get their names while it reads does not read ahead.
+	 */
+	bool names_at_end;
 	const char *marks[2]; /* texts of trace_marker events to hand out as KM_EVENT_MARK; NULL: none */
 };
 
@@ -177,6 +182,9 @@ int km_reader_site_name(const struct km_reader *reader, uint64_t call_site, stru
 const struct km_gfp *km_reader_gfp(const struct km_reader *reader);
 
 /* --- for readers --- */
+
+/* How many threads the options mean. */
+unsigned km_reader_threads(const struct km_reader_options *options);
 
 /* "Linux NODE RELEASE ...": 5.10 is 5010; 0 if it is not told. */
 unsigned km_kernel_release(const char *uname);

@@ -28,6 +28,7 @@ static void perf_close(struct km_reader *base)
 
 	if (!r)
 		return;
+	km_ahead_free(r->ahead);
 	for (size_t i = 0; i < r->inputs_count; i++) {
 		km_perfdata_records_free(r->inputs[i].records);
 		free(r->inputs[i].rounds);
@@ -139,6 +140,7 @@ static int perf_open(struct km_source *source, const struct km_reader_options *o
 	if (!r)
 		return km_error_set(error, result, "out of memory");
 	r->only_counts = options->only_counts;
+	r->threads = options->names_at_end ? km_reader_threads(options) : 1;
 	r->base.cache_names = km_intern_new();
 	r->names.table = r->base.cache_names;
 	r->tasks = km_task_names_new();
@@ -228,6 +230,8 @@ static int rewind_records(struct perf_reader *r, struct km_error *error)
 {
 	int result = 0;
 
+	km_ahead_free(r->ahead);
+	r->ahead = NULL;
 	if (r->is_fresh)
 		return 0;
 	if (km_source_is_stream(r->base.source))
@@ -242,6 +246,7 @@ static int prepare(struct perf_reader *r, struct km_error *error)
 	size_t cpus = r->buffer.cpu_limit;
 
 	km_perfdata_order_free(r->order);
+	r->has_first_out = false;
 	free(r->losses);
 	free(r->last_times);
 	free(r->is_met);
@@ -281,6 +286,8 @@ static int prepare(struct perf_reader *r, struct km_error *error)
 	return 0;
 }
 
+static int produce(void *context, struct km_event *events, size_t capacity, size_t *ret_count, struct km_error *error);
+
 static int perf_start(struct km_reader *base, size_t index, struct km_error *error)
 {
 	struct perf_reader *r = (struct perf_reader *)base;
@@ -295,6 +302,11 @@ static int perf_start(struct km_reader *base, size_t index, struct km_error *err
 	if (!result)
 		result = prepare(r, error);
 	r->is_fresh = false;
+	if (!result && r->threads > 1) {
+		const struct km_ahead_producer producer = { r, produce };
+
+		result = km_ahead_new(&producer, 1, r->threads, BATCH, &r->ahead, error);
+	}
 	return result;
 }
 
@@ -445,13 +457,16 @@ static int advance(struct perf_reader *r, struct km_error *error)
 	return result;
 }
 
-static int perf_read(struct km_reader *base, struct km_event *events, size_t capacity, struct km_error *error)
+/* The next events in order, by whoever reads: this thread or one that is ahead. */
+static int read_events(struct perf_reader *r, struct km_event *events, size_t capacity, struct km_error *error)
 {
-	struct perf_reader *r = (struct perf_reader *)base;
-
 	for (;;) {
 		int n = km_perfdata_order_read(r->order, events, capacity, error);
 
+		if (n > 0 && !r->has_first_out) {
+			r->has_first_out = true;
+			r->first_out = r->stats.first_time;
+		}
 		if (n)
 			return n;
 		if (r->is_over)
@@ -460,6 +475,38 @@ static int perf_read(struct km_reader *base, struct km_event *events, size_t cap
 		if (n)
 			return n;
 	}
+}
+
+/* For km_ahead_producer. */
+static int produce(void *context, struct km_event *events, size_t capacity, size_t *ret_count, struct km_error *error)
+{
+	int n = read_events(context, events, capacity, error);
+
+	*ret_count = n > 0 ? (size_t)n : 0;
+	return n < 0 ? n : n > 0;
+}
+
+static int perf_read(struct km_reader *base, struct km_event *events, size_t capacity, struct km_error *error)
+{
+	struct perf_reader *r = (struct perf_reader *)base;
+	struct km_merge_stream *lane;
+	size_t n;
+
+	if (!r->ahead)
+		return read_events(r, events, capacity, error);
+	lane = km_ahead_streams(r->ahead)[0];
+	if (lane->at == lane->count) {
+		int result = lane->refill(lane, error);
+
+		if (result <= 0)
+			return result;
+	}
+	n = lane->count - lane->at;
+	if (n > capacity)
+		n = capacity;
+	memcpy(events, lane->events + lane->at, n * sizeof(*events));
+	lane->at += n;
+	return (int)n;
 }
 
 /* Only the times of an input's samples. */
@@ -528,11 +575,19 @@ static int perf_time_range(struct km_reader *base, size_t index, uint64_t *ret_f
 
 /* --- what was met --- */
 
+/* Nobody may read on while what was met is looked at. */
+static void hold(struct perf_reader *r)
+{
+	if (r->ahead)
+		km_ahead_stop(r->ahead);
+}
+
 static const struct km_buffer_stats *perf_stats(struct km_reader *base)
 {
 	struct perf_reader *r = (struct perf_reader *)base;
 	size_t count = 0;
 
+	hold(r);
 	for (unsigned cpu = 0; r->is_met && cpu < r->buffer.cpu_limit; cpu++) {
 		if (r->is_met[cpu])
 			r->cpus[count++] = r->losses[cpu];
@@ -552,6 +607,12 @@ static int perf_first_time(struct km_reader *base, uint64_t *ret_time)
 {
 	struct perf_reader *r = (struct perf_reader *)base;
 
+	/* What the batch that was read told; whoever is ahead may know better by now. */
+	if (r->has_first_out) {
+		*ret_time = r->first_out;
+		return 1;
+	}
+	hold(r);
 	if (r->stats.has_events)
 		*ret_time = r->stats.first_time;
 	return r->stats.has_events;
@@ -560,7 +621,10 @@ static int perf_first_time(struct km_reader *base, uint64_t *ret_time)
 static const char *perf_comm(struct km_reader *base, int32_t pid)
 {
 	struct perf_reader *r = (struct perf_reader *)base;
-	const char *name = pid ? km_task_names_get(r->tasks, pid) : "<idle>";
+	const char *name;
+
+	hold(r);
+	name = pid ? km_task_names_get(r->tasks, pid) : "<idle>";
 
 	return name ? name : "<...>";
 }
@@ -591,6 +655,12 @@ static struct km_symbols *perf_symbols(struct km_reader *base, struct km_error *
 	return r->symbols;
 }
 
+static const struct km_event_count *perf_event_counts(struct km_reader *base, size_t *ret_count)
+{
+	hold((struct perf_reader *)base);
+	return km_reader_perf_event_counts(base, ret_count);
+}
+
 const struct km_reader_ops km_reader_perf = {
 	.name = "perf.data",
 	.reads_streams = true,
@@ -603,7 +673,7 @@ const struct km_reader_ops km_reader_perf = {
 	.time_range = perf_time_range,
 	.first_time = perf_first_time,
 	.stats = perf_stats,
-	.event_counts = km_reader_perf_event_counts,
+	.event_counts = perf_event_counts,
 	.comm = perf_comm,
 	.symbols = perf_symbols,
 };

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,13 +263,6 @@ static void tracedat_close(struct km_reader *base)
 	free(r);
 }
 
-static unsigned usable_cpus(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
-}
-
 static int tracedat_bid(const uint8_t *head, size_t bytes)
 {
 	return km_tracedat_probe(head, bytes) ? 100 : 0;
@@ -295,7 +287,7 @@ static int tracedat_open(struct km_source *source, const struct km_reader_option
 	if (result)
 		goto fail;
 	r->only_counts = options->only_counts;
-	r->threads = options->threads ? options->threads : usable_cpus();
+	r->threads = km_reader_threads(options);
 	r->decoder->layouts_count = 1;
 	r->decoder->file = r->file;
 	r->decoder->names = r->base.cache_names;

@@ -108,6 +108,50 @@ static void round_trip(const struct pw_options *options, size_t count, size_t ro
 	release(&t);
 }
 
+/* A thread that reads ahead hands out the same, again and again. */
+START_TEST(reads_ahead)
+{
+	const struct km_reader_options ahead = { .threads = 3, .names_at_end = true };
+
+	for (unsigned form = 0; form < 4; form++) {
+		const struct pw_options options = { .cpus = 3,
+						    .is_pipe = form & 1,
+						    .compression = form & 2 ? PW_COMPRESSED : PW_PLAIN };
+		struct tw_stream stream = { .seed = form, .events_count = 20000, .cpus = 3, .ties = true };
+		struct km_event *expected = calloc(stream.events_count, sizeof(*expected));
+		struct pw *pw = pw_new(&options);
+		struct recording t;
+		uint64_t first;
+		size_t count;
+
+		ck_assert_ptr_nonnull(expected);
+		tw_stream_random(NULL, &stream, expected);
+		km_perf_rounds_put(pw, expected, stream.events_count, 3, 500);
+		km_perf_rounds_expect(expected, stream.events_count);
+		t.data = pw_finish(pw, &t.bytes);
+		pw_free(pw);
+		t.reader = km_read_back_open(t.data, t.bytes, &ahead);
+		for (int pass = 0; pass < 3; pass++) {
+			struct km_event *got = km_read_back_all(t.reader, 0, pass ? 64 : 5000, &count);
+
+			ck_assert_uint_eq(count, stream.events_count);
+			for (size_t i = 0; i < count; i++)
+				km_perf_rounds_compare(t.reader, &got[i], &expected[i]);
+			ck_assert_int_eq(km_reader_first_time(t.reader, &first), 1);
+			ck_assert_uint_eq(first, expected[0].time);
+			ck_assert_uint_eq(km_reader_stats(t.reader)->events_count, count);
+			free(got);
+		}
+		/* Left in the middle. */
+		ck_assert_int_eq(km_reader_start(t.reader, 0, NULL), 0);
+		ck_assert_int_gt(km_reader_read(t.reader, expected, 100, NULL), 0);
+		ck_assert_uint_le(km_reader_stats(t.reader)->events_count, count);
+		free(expected);
+		release(&t);
+	}
+}
+END_TEST
+
 START_TEST(reads_every_form)
 {
 	static const enum tw_kernel kernels[] = { TW_KERNEL_4_19, TW_KERNEL_5_12, TW_KERNEL_6_1, TW_KERNEL_6_18 };
@@ -843,6 +887,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		reads_every_form,
+		reads_ahead,
 		reads_every_sample_type,
 		without_a_time_keeps_the_order_of_the_file,
 		without_a_cpu_all_are_on_0,
