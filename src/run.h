@@ -122,10 +122,10 @@ enum km_metric km_metric_find(const char *name);
 
 struct km_value {
 	uint64_t value;
-	uint64_t min,
-		max; /* what it may really be: min <= value, and value <= max unless that is unknown (then max is 0) */
-	bool max_is_unknown;
-	bool is_null; /* this row does not have the metric: all else is 0 */
+	/* What it may really be: min <= value <= max. */
+	uint64_t min, max;
+	bool max_is_unknown; /* then max is 0 */
+	bool is_null;        /* this row does not have the metric: all else is 0 */
 };
 
 /* --- rows --- */
@@ -146,8 +146,9 @@ const char *km_peak_is_name(enum km_peak_is is); /* "exact", "at_least", "at_mos
 
 /*
  * Texts are valid UTF-8 of at most KM_INTERN_STRING_BYTES, and belong to the
- * run; equal ones are equal pointers within one run. NULL where the axis has no such thing, and a module also for the
- * kernel itself or where it is not known.
+ * run; equal ones are equal pointers within one run. NULL where the axis has
+ * no such thing, and a module also for the kernel itself or where it is not
+ * known.
  */
 struct km_run_row {
 	const char *symbol;               /* sites: "fn+0x1f [module]" */

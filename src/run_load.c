@@ -528,7 +528,9 @@ static int take_site(struct input *in)
 	if (r)
 		return r;
 	r = get_caches(in, row);
-	return r ? r : km_histogram_merge(&in->loader->run->totals.lifetimes, &row->lifetimes);
+	if (!r && km_histogram_merge(&in->loader->run->totals.lifetimes, &row->lifetimes))
+		r = out_of_memory(in->loader);
+	return r;
 }
 
 static int take_cache(struct input *in)

@@ -13,6 +13,7 @@
 #include "analysis.h"
 #include "document.h"
 #include "output.h"
+#include "run_merge.h"
 #include "testing.h"
 #include "trace_writer.h"
 
@@ -77,15 +78,46 @@ char *__wrap_strndup(const char *text, size_t bytes)
 }
 
 /* What a run asks for. */
-enum what { REPORT_JSON, REPORT_TABLE, OBJECTS_JSON, INFO_TABLE };
+enum what { REPORT_JSON, REPORT_TABLE, OBJECTS_JSON, INFO_TABLE, MERGED_JSON };
 
 static int write_document(struct km_document *document, enum what what, FILE *out, struct km_error *error)
 {
 	const struct km_output_style style = { .width = 80 };
 
-	if (what == REPORT_JSON || what == OBJECTS_JSON)
+	if (what != REPORT_TABLE && what != INFO_TABLE)
 		return km_output_json(out, &document->report, &document->fields, error);
 	return km_output_table(out, &document->report, &document->fields, &style, error);
+}
+
+/* As a run, merged with another that only seems to be of another recording, and saved. */
+static int merge(const struct km_analysis *analysis, FILE *out, struct km_error *error)
+{
+	const struct km_document_options options = { .audience = KM_FOR_MACHINES };
+	struct km_run_merger merger = { .slots = { NULL } };
+	struct km_run *run = NULL;
+	struct km_document document;
+	int r = 0;
+
+	for (unsigned i = 0; i < 3 && !r; i++) {
+		r = km_run_from_analysis(analysis, &run, error);
+		if (r)
+			break;
+		run->sources[0].events_count += i;
+		r = km_run_merger_add(&merger, run, error);
+	}
+	run = NULL;
+	if (r)
+		km_run_merger_release(&merger);
+	else
+		r = km_run_merger_finish(&merger, &run, error);
+	if (!r)
+		r = km_document_run(&document, run, &options, error);
+	if (!r) {
+		r = write_document(&document, MERGED_JSON, out, error);
+		km_document_release(&document);
+	}
+	km_run_release(run);
+	return r;
 }
 
 static int analyse(struct km_reader *reader, enum what what, FILE *out, struct km_error *error)
@@ -107,6 +139,11 @@ static int analyse(struct km_reader *reader, enum what what, FILE *out, struct k
 		r = km_document_info(&document, reader, &document_options, error);
 	} else if (!r) {
 		r = km_analysis_run(reader, 0, &options, &analysis, error);
+		if (!r && what == MERGED_JSON) {
+			r = merge(analysis, out, error);
+			km_analysis_free(analysis);
+			return r;
+		}
 		if (!r && what == OBJECTS_JSON)
 			r = km_document_objects(&document, analysis, &document_options, error);
 		else if (!r)
@@ -218,9 +255,17 @@ START_TEST(info_table)
 }
 END_TEST
 
+START_TEST(merged_json)
+{
+	try_all(TW_KERNEL_6_12, MERGED_JSON);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = { report_json, report_of_learnt_names, objects_json, info_table, NULL };
+	const TTest *const tests[] = {
+		report_json, report_of_learnt_names, objects_json, info_table, merged_json, NULL
+	};
 
 	return km_test_main("alloc_failure", tests, 240);
 }
