@@ -16,6 +16,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -23,7 +24,7 @@ import time
 NUMBERS = [0, 1, 2, 4, 8, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
            0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff]
 COMMANDS = [
-    ["report", "--json"], ["report", "--json", "--detail", "--buffer", "all"], ["report"], ["report", "--format", "csv"],
+    ["report", "--json"], ["report", "--json", "--detail", "--site", "*", "--buffer", "all"], ["report"], ["report", "--format", "csv"],
     ["report", "--json", "--by", "function,cache,comm,gfp,node", "--objects", "64"],
     ["report", "--json", "--time", "10%,60%", "--min-age", "1ns"],
     ["objects", "--format", "csv"], ["objects", "--json"], ["events"], ["events", "--json"], ["events", "--format", "csv"],
@@ -35,9 +36,9 @@ def mutate_bytes(data, rng):
     """One change of a bytearray, in place."""
     size = len(data)
     where = rng.random()
-    if where < 0.4:
+    if where < 0.15:
         at = rng.randrange(min(size, 4096))
-    elif where < 0.6:
+    elif where < 0.3:
         at = size - 1 - rng.randrange(min(size, 8192))
     else:
         at = rng.randrange(size)
@@ -119,6 +120,14 @@ def limit_memory(limit):
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
+def resident_peak(pid):
+    try:
+        with open("/proc/%d/status" % pid) as status:
+            return next((int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:")), 0)
+    except OSError:
+        return 0
+
+
 def run(argv, scratch, timeout, limit_bytes):
     env = dict(os.environ, LC_ALL="C.UTF-8", ASAN_OPTIONS="detect_leaks=1:quarantine_size_mb=8:exitcode=99",
                UBSAN_OPTIONS="print_stacktrace=1")
@@ -127,7 +136,10 @@ def run(argv, scratch, timeout, limit_bytes):
         child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env,
                                  preexec_fn=(lambda: limit_memory(limit_bytes)) if limit_bytes else None)
         timed_out = False
+        peak_bytes = 0
         while True:
+            # The kernel's own figure (ru_maxrss) includes this process as it was when the child was forked.
+            peak_bytes = max(peak_bytes, resident_peak(child.pid))
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
             if pid:
                 break
@@ -141,7 +153,7 @@ def run(argv, scratch, timeout, limit_bytes):
         out.seek(0)
         err.seek(0)
         return Outcome(child.returncode, out.read(), err.read(), usage.ru_utime + usage.ru_stime,
-                       usage.ru_maxrss * 1024, timed_out)
+                       peak_bytes, timed_out)
 
 
 def judge(outcome, command, args):
@@ -194,15 +206,13 @@ def main():
     args = parser.parse_args()
     os.makedirs(args.keep, exist_ok=True)
     scratch = os.path.join(args.keep, "scratch-%d" % os.getpid())
-    originals = [open(name, "rb").read() for name in args.files]
     statuses, found, worst_rss, worst_seconds = {}, 0, 0, 0
     for i in range(args.count):
         rng = random.Random("%d-%d" % (args.seed, i))
-        which = rng.randrange(len(originals))
-        data = mutate(originals[which], rng)
+        name = rng.choice(args.files)
         command = rng.choice(COMMANDS)
-        with open(scratch, "wb") as out:
-            out.write(data)
+        with open(name, "rb") as original, open(scratch, "wb") as out:
+            out.write(mutate(original.read(), rng))
         outcome = run([args.kmstat] + command + [scratch], scratch, args.timeout, args.ulimit << 20)
         statuses[outcome.status] = statuses.get(outcome.status, 0) + 1
         worst_rss = max(worst_rss, outcome.rss_bytes)
@@ -210,16 +220,15 @@ def main():
         wrong = judge(outcome, command, args)
         if wrong:
             found += 1
-            name = os.path.join(args.keep, "%s-%d-%d" % (wrong, args.seed, i))
-            with open(name, "wb") as out:
-                out.write(data)
-            with open(name + ".txt", "wb") as out:
-                out.write(("%s %s: %s, %.1f s, %d MiB\n" % (" ".join(command), args.files[which], wrong,
-                                                             outcome.seconds, outcome.rss_bytes >> 20)).encode())
+            kept = os.path.join(args.keep, "%s-%d-%d" % (wrong, args.seed, i))
+            shutil.copyfile(scratch, kept)
+            with open(kept + ".txt", "wb") as out:
+                out.write(("%s %s: %s, %.1f s, %d MiB\n" % (" ".join(command), name, wrong, outcome.seconds,
+                                                            outcome.rss_bytes >> 20)).encode())
                 out.write(outcome.err[:20000])
-            print("%s: kmstat %s of %s" % (name, " ".join(command), args.files[which]), flush=True)
-    for name in (scratch, scratch + ".out", scratch + ".err"):
-        os.unlink(name)
+            print("%s: kmstat %s of %s" % (kept, " ".join(command), name), flush=True)
+    for suffix in ("", ".out", ".err"):
+        os.unlink(scratch + suffix)
     print("%d files, exit statuses %s, at most %.2f s and %d MiB, %d failures" %
           (args.count, dict(sorted(statuses.items())), worst_seconds, worst_rss >> 20, found))
     return 1 if found else 0
