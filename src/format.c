@@ -113,3 +113,29 @@ void km_format_one_line(char *text)
 			*text = '?';
 	}
 }
+
+const char *km_format_real(char *buffer, double value)
+{
+	double size = fabs(value);
+	int decimals = 0;
+
+	if (!(size < 1e15)) {
+		snprintf(buffer, KM_FORMAT_BYTES, "%.4g", value);
+		return buffer;
+	}
+	if (size >= 999.95) {
+		char digits[KM_FORMAT_BYTES];
+
+		km_format_count(digits, (uint64_t)(size + 0.5));
+		snprintf(buffer, KM_FORMAT_BYTES, "%s%.*s", value < 0 ? "-" : "", KM_FORMAT_BYTES - 2, digits);
+		return buffer;
+	}
+	if (size > 0 && size < 0.0001) {
+		snprintf(buffer, KM_FORMAT_BYTES, "%.3g", value);
+		return buffer;
+	}
+	for (double edge = 99.995; size > 0 && decimals < 4 && size < edge * 10; edge /= 10)
+		decimals++;
+	snprintf(buffer, KM_FORMAT_BYTES, "%.*f", decimals, value);
+	return buffer;
+}

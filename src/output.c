@@ -164,7 +164,49 @@ bool km_output_cell_is_null(const struct km_column *column, const struct km_cell
 		return !cell->text;
 	if (column->type == KM_TYPE_HISTOGRAM)
 		return !cell->histogram;
-	return column->type == KM_TYPE_RATIO && !isfinite(cell->ratio);
+	return (column->type == KM_TYPE_RATIO || column->type == KM_TYPE_REAL) && !isfinite(cell->ratio);
+}
+
+const char *km_output_number(char *buffer, const struct km_column *column, const struct km_cell *cell)
+{
+	switch (column->type) {
+	case KM_TYPE_COUNT:
+	case KM_TYPE_TICKS:
+		return km_format_count(buffer, cell->number);
+	case KM_TYPE_BYTES:
+		return km_format_bytes(buffer, cell->number);
+	case KM_TYPE_DURATION:
+		return km_format_duration(buffer, cell->number);
+	case KM_TYPE_INTEGER:
+		snprintf(buffer, KM_FORMAT_BYTES, "%" PRId64, cell->integer);
+		return buffer;
+	case KM_TYPE_ADDRESS:
+		snprintf(buffer, KM_FORMAT_BYTES, "0x%" PRIx64, cell->number);
+		return buffer;
+	case KM_TYPE_BOOL:
+		return strcpy(buffer, cell->flag ? "yes" : "no");
+	case KM_TYPE_RATIO:
+		return km_format_ratio(buffer, cell->ratio);
+	case KM_TYPE_REAL:
+		return km_format_real(buffer, cell->ratio);
+	case KM_TYPE_STRING: /* no numbers */
+	case KM_TYPE_LIST:
+	case KM_TYPE_HISTOGRAM:
+		break;
+	}
+	return strcpy(buffer, "");
+}
+
+const char *km_output_heading(const struct km_column *column)
+{
+	return column->title ? column->title : column->name;
+}
+
+bool km_output_is_right(const struct km_column *column)
+{
+	if (column->flags & (KM_COLUMN_LEFT | KM_COLUMN_RIGHT))
+		return column->flags & KM_COLUMN_RIGHT;
+	return column->type != KM_TYPE_STRING && column->type != KM_TYPE_LIST && column->type != KM_TYPE_BOOL;
 }
 
 const struct km_section *km_output_primary(const struct km_report *report, struct km_error *error)

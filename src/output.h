@@ -44,6 +44,16 @@ int km_output_csv(FILE *stream, const struct km_report *report, const struct km_
 int km_output_csv_more(FILE *stream, const struct km_report *report, const struct km_fields *fields,
 		       struct km_error *error);
 
+/*
+ * For a comment on a merge request: what people read, the brief sections and
+ * the first rows of the primary one in sight, the rest folded away.
+ */
+int km_output_markdown(FILE *stream, const struct km_report *report, const struct km_fields *fields,
+		       struct km_error *error);
+
+/* JUnit XML: each row of the section "rules" as a test. -EINVAL without one. */
+int km_output_junit(FILE *stream, const struct km_report *report, struct km_error *error);
+
 /* For people: the sections in order. */
 int km_output_table(FILE *stream, const struct km_report *report, const struct km_fields *fields,
 		    const struct km_output_style *style, struct km_error *error);

@@ -67,6 +67,9 @@ static int add_cell(struct km_output_text *text, const struct km_column *column,
 	case KM_TYPE_RATIO:
 		snprintf(buffer, sizeof(buffer), "%.6g", cell->ratio);
 		break;
+	case KM_TYPE_REAL:
+		snprintf(buffer, sizeof(buffer), "%.12g", cell->ratio);
+		break;
 	case KM_TYPE_HISTOGRAM: /* never a column here */
 		break;
 	}

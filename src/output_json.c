@@ -17,6 +17,9 @@
 #define DEPTH_MAX 16
 #define KEY_BYTES 128
 
+/* Of a real number; a ratio has six. */
+#define REAL_DIGITS 12
+
 struct writer {
 	FILE *stream;
 	struct km_error *error;
@@ -40,6 +43,15 @@ static json_t *make_string(struct writer *w, const char *text)
 	if (km_output_text_add_utf8(&w->text, text) < 0)
 		return NULL;
 	return json_stringn(w->text.data, w->text.length);
+}
+
+/* No more digits than it is worth. */
+static json_t *make_ratio(double ratio)
+{
+	char digits[KM_FORMAT_BYTES];
+
+	snprintf(digits, sizeof(digits), "%.6g", ratio);
+	return json_real(strtod(digits, NULL));
 }
 
 /*
@@ -145,6 +157,8 @@ static json_t *make_cell(struct writer *w, const struct km_column *column, const
 	case KM_TYPE_BOOL:
 		return json_boolean(cell->flag);
 	case KM_TYPE_RATIO:
+		return make_ratio(cell->ratio);
+	case KM_TYPE_REAL:
 		return json_real(cell->ratio);
 	case KM_TYPE_LIST:
 		return make_list(w, cell);
@@ -214,7 +228,7 @@ static int make_row(struct writer *w, const struct km_output_rows *rows, json_t 
 
 static int put_value(struct writer *w, const json_t *value, size_t flags)
 {
-	char *dump = json_dumps(value, flags | JSON_ENCODE_ANY | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
+	char *dump = json_dumps(value, flags | JSON_ENCODE_ANY | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(REAL_DIGITS));
 
 	if (!dump)
 		return no_memory(w);

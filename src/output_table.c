@@ -7,7 +7,6 @@
 #include "output.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <langinfo.h>
 #include <libsmartcols.h>
 #include <stdlib.h>
@@ -118,40 +117,15 @@ static int add_list(const struct writer *w, struct km_output_text *out, const st
 static int add_cell(const struct writer *w, struct km_output_text *out, const struct km_column *column,
 		    const struct km_cell *cell)
 {
-	char buffer[KM_FORMAT_BYTES] = "";
+	char buffer[KM_FORMAT_BYTES];
 
 	if (km_output_cell_is_null(column, cell))
 		return km_output_text_add(out, "-", 1);
-	switch (column->type) {
-	case KM_TYPE_STRING:
+	if (column->type == KM_TYPE_STRING)
 		return add_printable(w, out, cell->text);
-	case KM_TYPE_LIST:
+	if (column->type == KM_TYPE_LIST)
 		return add_list(w, out, cell);
-	case KM_TYPE_COUNT:
-	case KM_TYPE_TICKS:
-		km_format_count(buffer, cell->number);
-		break;
-	case KM_TYPE_BYTES:
-		km_format_bytes(buffer, cell->number);
-		break;
-	case KM_TYPE_DURATION:
-		km_format_duration(buffer, cell->number);
-		break;
-	case KM_TYPE_INTEGER:
-		snprintf(buffer, sizeof(buffer), "%" PRId64, cell->integer);
-		break;
-	case KM_TYPE_ADDRESS:
-		snprintf(buffer, sizeof(buffer), "0x%" PRIx64, cell->number);
-		break;
-	case KM_TYPE_BOOL:
-		snprintf(buffer, sizeof(buffer), "%s", cell->flag ? "yes" : "no");
-		break;
-	case KM_TYPE_RATIO:
-		km_format_ratio(buffer, cell->ratio);
-		break;
-	case KM_TYPE_HISTOGRAM: /* never a column here */
-		break;
-	}
+	km_output_number(buffer, column, cell);
 	return km_output_text_add(out, buffer, strlen(buffer));
 }
 
@@ -162,18 +136,6 @@ static const char *cell_text(struct writer *w, const struct km_output_rows *rows
 	if (add_cell(w, &w->text, km_output_rows_column(rows, i), km_output_rows_cell(rows, i)) < 0)
 		return NULL;
 	return w->text.data;
-}
-
-static const char *heading(const struct km_column *column)
-{
-	return column->title ? column->title : column->name;
-}
-
-static bool is_right(const struct km_column *column)
-{
-	if (column->flags & KM_COLUMN_LEFT)
-		return false;
-	return column->type != KM_TYPE_STRING && column->type != KM_TYPE_LIST && column->type != KM_TYPE_BOOL;
 }
 
 static void put_blanks(FILE *stream, size_t count)
@@ -322,7 +284,7 @@ static void layout_shrink(struct layout *layout, const struct km_output_rows *ro
 			const struct km_column *column = km_output_rows_column(rows, i);
 
 			if (!layout->is_shown[i] || !(column->flags & KM_COLUMN_FLEX) ||
-			    layout->widths[i] <= FLEX_MIN || layout->widths[i] <= strlen(heading(column)))
+			    layout->widths[i] <= FLEX_MIN || layout->widths[i] <= strlen(km_output_heading(column)))
 				continue;
 			if (widest == layout->count || layout->widths[i] > layout->widths[widest])
 				widest = i;
@@ -348,7 +310,7 @@ static int layout_make(struct writer *w, const struct km_output_rows *rows, cons
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct km_column *column = km_output_rows_column(rows, i);
 
-		layout->widths[i] = display_width(w, heading(column));
+		layout->widths[i] = display_width(w, km_output_heading(column));
 		for (size_t row = 0; row < batch->rows_count; row++) {
 			size_t length = display_width(w, batch->texts[row * rows->count + i]);
 
@@ -459,9 +421,9 @@ static int put_batch(struct writer *w, const struct km_output_rows *rows, const 
 	for (size_t i = 0; i < layout->count && !code; i++) {
 		const struct km_column *column = km_output_rows_column(rows, i);
 		int flags =
-			(is_right(column) ? SCOLS_FL_RIGHT : 0) | (column->flags & KM_COLUMN_FLEX ? SCOLS_FL_TRUNC : 0);
+			(km_output_is_right(column) ? SCOLS_FL_RIGHT : 0) | (column->flags & KM_COLUMN_FLEX ? SCOLS_FL_TRUNC : 0);
 
-		if (layout->is_shown[i] && !scols_table_new_column(table, heading(column), 0, flags))
+		if (layout->is_shown[i] && !scols_table_new_column(table, km_output_heading(column), 0, flags))
 			code = no_memory(w);
 	}
 	for (size_t row = 0; row < batch->rows_count && !code; row++)
@@ -500,7 +462,7 @@ static int put_row(struct writer *w, const struct km_output_rows *rows, const st
 			slack -= length - width < slack ? length - width : slack;
 			width = length;
 		}
-		if (is_right(column))
+		if (km_output_is_right(column))
 			blanks += width - length;
 		/* Blanks wait for a text behind them, so that none end the line. */
 		if (length) {
@@ -508,7 +470,7 @@ static int put_row(struct writer *w, const struct km_output_rows *rows, const st
 			fputs(w->text.data, w->stream);
 			blanks = 0;
 		}
-		blanks += (is_right(column) ? 0 : width - length) + GAP;
+		blanks += (km_output_is_right(column) ? 0 : width - length) + GAP;
 	}
 	putc('\n', w->stream);
 	return km_output_check(w->stream, w->error);
@@ -554,15 +516,15 @@ static int put_record(struct writer *w, const struct km_output_rows *rows, const
 	int code = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		size_t length = display_width(w, heading(km_output_rows_column(rows, i))) + 1;
+		size_t length = display_width(w, km_output_heading(km_output_rows_column(rows, i))) + 1;
 
 		if (length > label_width)
 			label_width = length;
 	}
 	for (size_t i = 0; i < rows->count && !code; i++) {
 		w->text.length = 0;
-		if (km_output_text_add(&w->text, heading(km_output_rows_column(rows, i)),
-				       strlen(heading(km_output_rows_column(rows, i)))) < 0 ||
+		if (km_output_text_add(&w->text, km_output_heading(km_output_rows_column(rows, i)),
+				       strlen(km_output_heading(km_output_rows_column(rows, i)))) < 0 ||
 		    km_output_text_add(&w->text, ":", 1) < 0)
 			return no_memory(w);
 		code = put_labelled(w, w->text.data, label_width, batch->texts[i]);

@@ -59,6 +59,11 @@ static inline const struct km_cell *km_output_rows_cell(const struct km_output_r
 /* What is_null says, and pointers that are missing. */
 bool km_output_cell_is_null(const struct km_column *column, const struct km_cell *cell);
 
+/* For people: a cell that is neither text nor list nor null, in at most KM_FORMAT_BYTES; what is above a column. */
+const char *km_output_number(char *buffer, const struct km_column *column, const struct km_cell *cell);
+const char *km_output_heading(const struct km_column *column);
+bool km_output_is_right(const struct km_column *column);
+
 /* The primary section, or NULL with error set to -EINVAL. */
 const struct km_section *km_output_primary(const struct km_report *report, struct km_error *error);
 

@@ -111,6 +111,11 @@ void km_record_number(struct km_record *record, const char *name, enum km_type t
 	add(record, name, type, (struct km_cell){ .number = value });
 }
 
+void km_record_real(struct km_record *record, const char *name, enum km_type type, double value)
+{
+	add(record, name, type, (struct km_cell){ .ratio = value });
+}
+
 void km_record_integer(struct km_record *record, const char *name, int64_t value)
 {
 	add(record, name, KM_TYPE_INTEGER, (struct km_cell){ .integer = value });

@@ -26,6 +26,8 @@ void km_record_free(struct km_record *record);
  */
 void km_record_text(struct km_record *record, const char *name, const char *text); /* NULL: null */
 void km_record_number(struct km_record *record, const char *name, enum km_type type, uint64_t value);
+/* type: KM_TYPE_REAL or KM_TYPE_RATIO; what is not finite is null */
+void km_record_real(struct km_record *record, const char *name, enum km_type type, double value);
 void km_record_integer(struct km_record *record, const char *name, int64_t value);
 void km_record_flag(struct km_record *record, const char *name, bool flag);
 void km_record_null(struct km_record *record, const char *name, enum km_type type);

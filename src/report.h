@@ -30,6 +30,7 @@ enum km_type {
 	KM_TYPE_ADDRESS,   /* number: "0x..." everywhere, in JSON as a string */
 	KM_TYPE_BOOL,      /* flag */
 	KM_TYPE_RATIO,     /* ratio: 0 to 1, people see percent */
+	KM_TYPE_REAL,      /* number with decimals, may be negative: people see four digits of it */
 	KM_TYPE_LIST,      /* list: JSON array of strings, elsewhere joined by "," */
 	KM_TYPE_HISTOGRAM, /* histogram: JSON array of [bin, count], left out elsewhere */
 };
@@ -41,7 +42,7 @@ struct km_cell {
 		uint64_t number;
 		int64_t integer;
 		bool flag;
-		double ratio;
+		double ratio; /* also of REAL */
 		const struct km_histogram *histogram;
 		struct {
 			const char *const *items;
@@ -56,6 +57,8 @@ enum km_column_flag {
 	KM_COLUMN_WIDE = 1 << 2,    /* for people only where the terminal has room for it */
 	KM_COLUMN_FLEX = 1 << 3,    /* may be cut, with an ellipsis, to fit the terminal (symbols) */
 	KM_COLUMN_LEFT = 1 << 4,    /* left-aligned though it is a number */
+	KM_COLUMN_RIGHT = 1 << 6,   /* right-aligned though it is text */
+	KM_COLUMN_CODE = 1 << 7,    /* a name or an expression: where there is markup, text that is none */
 	KM_COLUMN_LAST = 1 << 5,    /* for people it stands behind those without this flag */
 };
 
@@ -99,6 +102,7 @@ struct km_section {
 	int (*next)(void *state, struct km_cell *cells, struct km_error *error);
 	void *state;
 	bool is_primary; /* the one that CSV writes, and that --fields is about */
+	bool is_brief;   /* where only the gist is wanted it stays in sight, and the other sections are folded away */
 	bool is_null;    /* JSON: null stands for it, next() is not called; elsewhere it has no rows */
 };
 

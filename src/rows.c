@@ -611,6 +611,7 @@ static int compare_cells(enum km_type type, const struct km_cell *a, const struc
 	case KM_TYPE_INTEGER:
 		return a->integer < b->integer ? -1 : a->integer > b->integer;
 	case KM_TYPE_RATIO:
+	case KM_TYPE_REAL:
 		return a->ratio < b->ratio ? -1 : a->ratio > b->ratio;
 	case KM_TYPE_BOOL:
 		return (int)a->flag - (int)b->flag;

@@ -96,6 +96,31 @@ START_TEST(forms_of_ratios)
 }
 END_TEST
 
+START_TEST(forms_of_reals)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} cases[] = {
+		{ 0, "0" },
+		{ 0.5, "0.5000" },
+		{ -1.25, "-1.250" },
+		{ 9.9999, "10.00" },
+		{ 99.9999, "100.0" },
+		{ 999.9, "999.9" },
+		{ 999.96, "1,000" },
+		{ -1234567.4, "-1,234,567" },
+		{ 0.00001234, "1.23e-05" },
+		{ 1e300, "1e+300" },
+	};
+	char b[KM_FORMAT_BYTES];
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		ck_assert_str_eq(km_format_real(b, cases[i].value), cases[i].text);
+	ck_assert_int_lt((int)strlen(km_format_real(b, -999999999999999.0)), KM_FORMAT_BYTES);
+}
+END_TEST
+
 START_TEST(json_has_every_type)
 {
 	struct km_test_rows rows = ROWS(km_test_every_cells, km_test_every_columns);
@@ -502,6 +527,7 @@ int main(void)
 		forms_of_bytes,
 		forms_of_durations,
 		forms_of_ratios,
+		forms_of_reals,
 		json_has_every_type,
 		csv_has_every_type_but_histograms,
 		fields_choose_and_order_columns,
