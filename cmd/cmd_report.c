@@ -18,6 +18,8 @@ struct job {
 	struct km_sort sort;
 	make_document *make;
 	struct output output;
+	struct gates gates;
+	enum km_gate_result verdict; /* of all buffers so far */
 	bool is_list;
 	bool is_first;
 };
@@ -37,30 +39,66 @@ static int write_one(struct job *job, struct km_document *document, struct km_er
 	return r;
 }
 
+/* For people, unless a machine reads it. */
+static unsigned audience_of(enum output_format format)
+{
+	return format == FORMAT_TABLE || format == FORMAT_MARKDOWN ? KM_FOR_PEOPLE : KM_FOR_MACHINES;
+}
+
+/* Rules look at every row, whatever --limit shows. */
+static int judge(struct job *job, const struct km_analysis *analysis, struct km_gate_outcomes *outcomes,
+		 struct km_error *error)
+{
+	struct km_run *run;
+	int r;
+
+	if (!job->gates.rules.count)
+		return 0;
+	r = km_run_from_analysis(analysis, &run, error);
+	if (r)
+		return r;
+	r = km_gate_judge_run(run, &job->gates.rules, &job->gates.suppressions, outcomes, error);
+	km_run_release(run);
+	if (r)
+		return r;
+	job->verdict = km_gate_worse(job->verdict, outcomes->verdict);
+	job->document_options.gates = outcomes;
+	job->document_options.suppressions = &job->gates.suppressions;
+	return 0;
+}
+
+static int write_report(struct job *job, const struct km_analysis *analysis, struct km_error *error)
+{
+	struct km_gate_outcomes outcomes = { 0 };
+	struct km_document document;
+	int r = judge(job, analysis, &outcomes, error);
+
+	if (!r)
+		r = job->make(&document, analysis, &job->document_options, error);
+	if (!r) {
+		command_output_begin(job->options, &job->output);
+		if (job->options->format == FORMAT_CSV)
+			command_print_warnings(job->options, &analysis->health);
+		if (!job->is_first && audience_of(job->options->format) == KM_FOR_PEOPLE)
+			putc('\n', job->output.stream);
+		r = write_one(job, &document, error);
+		km_document_release(&document);
+		command_print_rules(job->options, &outcomes);
+	}
+	km_gate_outcomes_release(&outcomes);
+	return r;
+}
+
 static int report_buffer(struct job *job, size_t buffer, struct km_error *error)
 {
 	struct km_analysis *analysis;
 	struct progress *progress = progress_start(job->reader, job->options->quiet);
-	struct km_document document;
 	int r = km_analysis_run(job->reader, buffer, &job->analysis_options, &analysis, error);
 
 	progress_stop(progress);
 	if (r)
 		return r;
-	if (!analysis->has_slab_events) {
-		r = command_no_slab_events(job->reader, error);
-	} else {
-		r = job->make(&document, analysis, &job->document_options, error);
-		if (!r) {
-			command_output_begin(job->options, &job->output);
-			if (job->options->format == FORMAT_CSV)
-				command_print_warnings(job->options, &analysis->health);
-			if (!job->is_first && job->options->format == FORMAT_TABLE)
-				putc('\n', job->output.stream);
-			r = write_one(job, &document, error);
-			km_document_release(&document);
-		}
-	}
+	r = analysis->has_slab_events ? write_report(job, analysis, error) : command_no_slab_events(job->reader, error);
 	km_analysis_free(analysis);
 	return r;
 }
@@ -80,11 +118,40 @@ static int run_buffers(struct job *job, const struct buffer_list *list, struct k
 	return command_output_close(&job->output, r, error);
 }
 
+static int run_job(struct job *job, struct km_error *error)
+{
+	const struct options *options = job->options;
+	struct km_reader_options reader_options = { .threads = options->threads };
+	struct buffer_list list;
+	int r;
+
+	reader_options.names_at_end = !job->analysis_options.has_detail && !options->filter.comm.count;
+	for (unsigned i = 0; i < job->analysis_options.by.count; i++)
+		reader_options.names_at_end &= job->analysis_options.by.fields[i] != KM_BY_COMM;
+	if (options->filter.from.kind == KM_TIME_MARK)
+		reader_options.marks[0] = options->filter.from.text;
+	if (options->filter.until.kind == KM_TIME_MARK)
+		reader_options.marks[1] = options->filter.until.text;
+	r = command_open(options, &reader_options, &job->reader, error);
+	if (r)
+		return r;
+	r = command_buffers(job->reader, options, audience_of(options->format) != KM_FOR_PEOPLE, &list, error);
+	if (!r) {
+		job->is_list = list.is_all && options->format == FORMAT_JSON;
+		if (list.is_all && list.count > 1 && (options->format == FORMAT_CSV || options->format == FORMAT_JUNIT))
+			r = km_error_set(error, -EINVAL, "--buffer all has no %s form: choose one buffer, or --json",
+					 options->format == FORMAT_CSV ? "CSV" : "JUnit");
+		else
+			r = run_buffers(job, &list, error);
+		free(list.indexes);
+	}
+	km_reader_close(job->reader);
+	return r;
+}
+
 static int run(const struct options *options, make_document *make, bool stops_at_until, struct km_error *error)
 {
-	struct km_reader_options reader_options = { .threads = options->threads };
 	struct job job = { .options = options, .make = make, .is_first = true };
-	struct buffer_list list;
 	int r = command_analysis_options(options, &job.analysis_options, error);
 
 	if (!r && options->sort)
@@ -93,34 +160,20 @@ static int run(const struct options *options, make_document *make, bool stops_at
 		return r;
 	job.analysis_options.stops_at_until = stops_at_until;
 	job.document_options = (struct km_document_options){
-		.audience = options->format == FORMAT_TABLE ? KM_FOR_PEOPLE : KM_FOR_MACHINES,
+		.audience = audience_of(options->format),
 		.sort = &job.sort,
 		.has_limit = options->has_limit,
 		.limit = (size_t)options->limit,
 		.fields = options->fields,
 		.verbose = options->verbose,
 	};
-	reader_options.names_at_end = !job.analysis_options.has_detail && !options->filter.comm.count;
-	for (unsigned i = 0; i < job.analysis_options.by.count; i++)
-		reader_options.names_at_end &= job.analysis_options.by.fields[i] != KM_BY_COMM;
-	if (options->filter.from.kind == KM_TIME_MARK)
-		reader_options.marks[0] = options->filter.from.text;
-	if (options->filter.until.kind == KM_TIME_MARK)
-		reader_options.marks[1] = options->filter.until.text;
-	r = command_open(options, &reader_options, &job.reader, error);
-	if (r)
-		return r;
-	r = command_buffers(job.reader, options, options->format != FORMAT_TABLE, &list, error);
-	if (!r) {
-		job.is_list = list.is_all && options->format == FORMAT_JSON;
-		if (list.is_all && options->format == FORMAT_CSV && list.count > 1)
-			r = km_error_set(error, -EINVAL, "--buffer all has no CSV form: choose one buffer, or --json");
-		else
-			r = run_buffers(&job, &list, error);
-		free(list.indexes);
-	}
-	km_reader_close(job.reader);
-	return r;
+	r = command_gates_load(options, &job.gates, error);
+	for (size_t i = 0; i < job.gates.rules.count && !r; i++)
+		r = km_gate_needs_no_base(&job.gates.rules.items[i], error);
+	if (!r)
+		r = run_job(&job, error);
+	command_gates_release(&job.gates);
+	return r ? r : command_gates_status(options, job.verdict);
 }
 
 int command_report(const struct options *options, struct km_error *error)

@@ -234,9 +234,21 @@ static void print_group_columns(const char *by, struct km_column *columns)
 	print_columns(columns, km_rows_describe(KM_AXIS_GROUP, columns, COLUMNS_LIMIT));
 }
 
+static void print_metrics(void)
+{
+	for (unsigned i = 0; i < KM_METRICS; i++)
+		printf("%-26s %s%s\n", km_metrics[i].name, km_metrics[i].help,
+		       km_metrics[i].is_of_rows ? "" : " (rules only, of the whole)");
+}
+
 bool command_answers_help(const struct options *options, enum command_id command)
 {
 	struct km_column columns[COLUMNS_LIMIT];
+
+	if (is_help(options->metric)) {
+		print_metrics();
+		return true;
+	}
 
 	if (is_help(options->by)) {
 		print_columns(km_by_columns, KM_BY_KINDS);
@@ -297,15 +309,18 @@ static bool is_same_file(const char *path, const char *input)
 /* To open it for writing would destroy the recording. */
 static bool is_input(const char *path, const struct options *options)
 {
-	for (size_t i = 0; i < options->inputs.count; i++) {
-		if (is_same_file(path, options->inputs.items[i]))
-			return true;
+	const struct texts *lists[] = { &options->pieces, &options->base, &options->rules, &options->suppress };
+	bool is = false;
+
+	for (size_t i = 0; i < options->inputs.count; i++)
+		is |= is_same_file(path, options->inputs.items[i]);
+	if (!options->inputs.count)
+		is = is_same_file(path, options->input ? options->input : default_input());
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		for (size_t k = 0; k < lists[i]->count; k++)
+			is |= is_same_file(path, lists[i]->items[k]);
 	}
-	for (size_t i = 0; i < options->pieces.count; i++) {
-		if (is_same_file(path, options->pieces.items[i]))
-			return true;
-	}
-	return !options->inputs.count && is_same_file(path, options->input ? options->input : default_input());
+	return is;
 }
 
 int command_output_open(const struct options *options, struct output *output, struct km_error *error)
@@ -377,6 +392,10 @@ int command_write(struct output *output, const struct options *options, struct k
 		return km_output_json(output->stream, &document->report, &document->fields, error);
 	case FORMAT_CSV:
 		return km_output_csv(output->stream, &document->report, &document->fields, error);
+	case FORMAT_MARKDOWN:
+		return km_output_markdown(output->stream, &document->report, &document->fields, error);
+	case FORMAT_JUNIT:
+		return km_output_junit(output->stream, &document->report, error);
 	case FORMAT_TABLE:
 		break;
 	}

@@ -12,19 +12,22 @@
 #include "analysis.h"
 #include "document.h"
 #include "error.h"
+#include "gate_lookup.h"
 #include "options.h"
 #include "output.h"
 #include "reader.h"
 #include "run.h"
+#include "suppress.h"
 
 enum exit_status { EXIT_DONE = 0, EXIT_LIMIT = 1, EXIT_USAGE_OR_INPUT = 2, EXIT_UNDECIDED = 3 };
 
-/* Every command: returns 0, or a negative errno with error set. */
+/* Every command: returns 0 or the exit status it came to, or a negative errno with error set. */
 int command_report(const struct options *options, struct km_error *error);
 int command_objects(const struct options *options, struct km_error *error);
 int command_events(const struct options *options, struct km_error *error);
 int command_info(const struct options *options, struct km_error *error);
 int command_merge(const struct options *options, struct km_error *error);
+int command_compare(const struct options *options, struct km_error *error);
 
 /* The columns of `events`, for --fields help. */
 size_t command_events_describe(struct km_column *columns, size_t limit);
@@ -57,6 +60,21 @@ int command_analysis_options(const struct options *options, struct km_analysis_o
 /* A saved report, or a trace analysed as the options say. Errors: as of either, and where one buffer has to be chosen.
  */
 int command_load_run(const char *path, const struct options *options, struct km_run **ret_run, struct km_error *error);
+
+/* --- rules --- */
+
+struct gates {
+	struct km_gate_rules rules;
+	struct km_suppressions suppressions;
+};
+
+/* What --fail-on, --rules and --suppress say. Released by the caller, also after an error. */
+int command_gates_load(const struct options *options, struct gates *gates, struct km_error *error);
+void command_gates_release(struct gates *gates);
+/* The exit status that a verdict means. */
+int command_gates_status(const struct options *options, enum km_gate_result verdict);
+/* What came of each rule, on stderr, where the output is no table that shows it. */
+void command_print_rules(const struct options *options, const struct km_gate_outcomes *outcomes);
 
 /* --sort, --by or --fields help: prints the keys and returns true. Before any file is opened. */
 bool command_answers_help(const struct options *options, enum command_id command);

@@ -11,6 +11,7 @@ static const char *const group_titles[GROUPS_COUNT] = {
 	[GROUP_INPUT] = "Input",
 	[GROUP_ROWS] = "Rows and columns",
 	[GROUP_FILTERS] = "Filters (they choose allocations; a name or number behind ! is left out)",
+	[GROUP_RULES] = "Rules (exit status 1: a limit was exceeded, 3: the data can not tell)",
 	[GROUP_TABLE] = "The table of objects",
 	[GROUP_OUTPUT] = "Output",
 	[GROUP_OTHER] = "Other",

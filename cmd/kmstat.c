@@ -20,7 +20,7 @@ static const struct {
 	int (*run)(const struct options *options, struct km_error *error);
 } commands[] = {
 	{ COMMAND_REPORT, command_report }, { COMMAND_OBJECTS, command_objects }, { COMMAND_EVENTS, command_events },
-	{ COMMAND_INFO, command_info },     { COMMAND_MERGE, command_merge },
+	{ COMMAND_INFO, command_info },     { COMMAND_MERGE, command_merge },     { COMMAND_COMPARE, command_compare },
 };
 
 static int fail(const struct km_error *error)
@@ -77,7 +77,7 @@ static int run(const struct command_row *command, int argc, char **argv)
 			r = options_validate(&options, command->id, &error);
 		if (!r)
 			r = run_command(command->id, &options, &error);
-		r = r ? fail(&error) : EXIT_DONE;
+		r = r < 0 ? fail(&error) : r;
 	}
 	options_release(&options);
 	return r;

@@ -15,6 +15,13 @@ const struct command_row command_rows[] = {
 		.is_default = true,
 	},
 	{
+		.name = "compare",
+		.alias = "diff",
+		.id = COMMAND_COMPARE,
+		.summary = "two recordings or saved reports, or two sets of them: what grew, and by how much",
+		.operand = OPERAND_FILES,
+	},
+	{
 		.name = "objects",
 		.id = COMMAND_OBJECTS,
 		.summary = "the objects that are live at the end of the trace, and their ages",
@@ -97,6 +104,14 @@ static int parse_list(struct options *options, const struct option_row *row, con
 	}
 	*text = argument;
 	return 0;
+}
+
+static int parse_another(struct options *options, const struct option_row *row, const char *argument,
+			 struct km_error *error)
+{
+	if (!*argument)
+		return km_error_set(error, -EINVAL, "the %s is empty", row->argument);
+	return options_add_text(field_of(options, row), argument, error);
 }
 
 static int parse_input(struct options *options, const struct option_row *row, const char *argument,
@@ -235,6 +250,25 @@ static int hex_digit(char c)
 	return -1;
 }
 
+/* Two windows of one file. */
+static int parse_base_time(struct options *options, const struct option_row *row, const char *argument,
+			   struct km_error *error)
+{
+	bool is_base = row->offset == offsetof(struct options, base_time);
+	struct km_time_point *points = field_of(options, row);
+	struct km_time_point from, until;
+	int r = km_time_window_parse(argument, &from, &until, error);
+
+	if (r < 0)
+		return r;
+	km_time_point_release(&points[0]);
+	km_time_point_release(&points[1]);
+	points[0] = from;
+	points[1] = until;
+	*(is_base ? &options->has_base_time : &options->has_new_time) = true;
+	return 0;
+}
+
 /* Always hex, as traces print pointers: "1000" with and without 0x is the same. */
 static int parse_ptr(struct options *options, const struct option_row *row, const char *argument,
 		     struct km_error *error)
@@ -365,6 +399,40 @@ static int parse_on_loss(struct options *options, const struct option_row *row, 
 	return 0;
 }
 
+static int parse_per(struct options *options, const struct option_row *row, const char *argument,
+		     struct km_error *error)
+{
+	unsigned index;
+	int r = parse_word(row, argument, &index, error);
+
+	if (r < 0)
+		return r;
+	options->per = (enum per)(PER_SECOND + index);
+	return 0;
+}
+
+/* "N", or "N,M" where the base did N and the new ones M. */
+static int parse_ops(struct options *options, const struct option_row *row, const char *argument,
+		     struct km_error *error)
+{
+	size_t bytes = strcspn(argument, ",");
+	char first[32] = "";
+	int r;
+
+	(void)row;
+	if (bytes < sizeof(first))
+		memcpy(first, argument, bytes);
+	r = km_parse_count(first, &options->ops[0], NULL);
+	options->ops[1] = options->ops[0];
+	if (!r && argument[bytes])
+		r = km_parse_count(argument + bytes + 1, &options->ops[1], NULL);
+	if (r || !options->ops[0] || !options->ops[1])
+		return km_parse_refuse(error, -EINVAL, argument,
+				       "a number of operations above 0 such as 1000, or two: BASE,NEW");
+	options->has_ops = true;
+	return 0;
+}
+
 static int parse_colour(struct options *options, const struct option_row *row, const char *argument,
 			struct km_error *error)
 {
@@ -417,6 +485,35 @@ const struct option_row option_rows[] = {
 		.offset = FIELD(input),
 	},
 	{
+		.long_name = "base",
+		.argument = "FILE",
+		.help = "a recording or saved report of the base; the operands are then all new; may be given again",
+		.group = GROUP_INPUT,
+		.commands = COMMAND_COMPARE,
+		.complete = COMPLETE_FILE,
+		.parse = parse_another,
+		.offset = FIELD(base),
+	},
+	{
+		.long_name = "base-time",
+		.argument = "A,B",
+		.help = "of the base only what was allocated from A on and before B, as --time has it; with "
+			"--new-time two windows of one file",
+		.group = GROUP_INPUT,
+		.commands = COMMAND_COMPARE,
+		.parse = parse_base_time,
+		.offset = FIELD(base_time),
+	},
+	{
+		.long_name = "new-time",
+		.argument = "A,B",
+		.help = "the same of what is new",
+		.group = GROUP_INPUT,
+		.commands = COMMAND_COMPARE,
+		.parse = parse_base_time,
+		.offset = FIELD(new_time),
+	},
+	{
 		.short_name = 'B',
 		.long_name = "buffer",
 		.argument = "NAME",
@@ -441,10 +538,50 @@ const struct option_row option_rows[] = {
 		.argument = "FIELD,...",
 		.help = "a table of groups with the same value of these fields; \"help\" lists them",
 		.group = GROUP_ROWS,
-		.commands = COMMAND_REPORT | COMMANDS_RUNS,
+		.commands = COMMAND_REPORT | COMMAND_MERGE,
 		.complete = COMPLETE_KEYS,
 		.parse = parse_list,
 		.offset = FIELD(by),
+	},
+	{
+		.long_name = "by",
+		.argument = "FIELD,...",
+		.help = "what is compared: site, function, module, cache, or groups of several fields (default: "
+			"site); \"help\" lists them",
+		.group = GROUP_ROWS,
+		.commands = COMMAND_COMPARE,
+		.complete = COMPLETE_KEYS,
+		.parse = parse_list,
+		.offset = FIELD(by),
+	},
+	{
+		.long_name = "metric",
+		.argument = "NAME",
+		.help = "by which number: live, peak, allocated, waste, count, survivors, or any that \"help\" lists "
+			"(default: live)",
+		.group = GROUP_ROWS,
+		.commands = COMMAND_COMPARE,
+		.complete = COMPLETE_KEYS,
+		.parse = parse_text,
+		.offset = FIELD(metric),
+	},
+	{
+		.long_name = "per",
+		.argument = "WHAT",
+		.help = "divide all numbers by the seconds of the recording, or by its allocation events",
+		.group = GROUP_ROWS,
+		.commands = COMMAND_COMPARE,
+		.complete = COMPLETE_WORDS,
+		.words = "second event",
+		.parse = parse_per,
+	},
+	{
+		.long_name = "ops",
+		.argument = "N[,M]",
+		.help = "divide all numbers by N, the operations that the workload did (M: those of the new ones)",
+		.group = GROUP_ROWS,
+		.commands = COMMAND_COMPARE,
+		.parse = parse_ops,
 	},
 	{
 		.short_name = 's',
@@ -630,6 +767,58 @@ const struct option_row option_rows[] = {
 		.parse = parse_ptr,
 	},
 	{
+		.long_name = "fail-on",
+		.argument = "RULE",
+		.help = "exit with 1 if a number is over a limit: 'live_bytes>10M', 'cache:dentry:peak_live_bytes>1M', "
+			"in "
+			"quotes; may be given again",
+		.group = GROUP_RULES,
+		.commands = COMMAND_REPORT,
+		.parse = parse_another,
+		.offset = FIELD(fail_on),
+	},
+	{
+		.long_name = "fail-on",
+		.argument = "RULE",
+		.help = "exit with 1 if a number is over a limit, or has grown by more: 'live_bytes>+5%,+64K', in "
+			"quotes; "
+			"may be given again",
+		.group = GROUP_RULES,
+		.commands = COMMAND_COMPARE,
+		.parse = parse_another,
+		.offset = FIELD(fail_on),
+	},
+	{
+		.long_name = "rules",
+		.argument = "FILE",
+		.help = "rules for --fail-on from FILE, one a line, # begins a comment line",
+		.group = GROUP_RULES,
+		.commands = COMMANDS_GATED,
+		.complete = COMPLETE_FILE,
+		.parse = parse_another,
+		.offset = FIELD(rules),
+	},
+	{
+		.long_name = "suppress",
+		.argument = "FILE",
+		.help = "what rules shall not judge, from FILE: site:, function:, module: or cache:GLOB [max=SIZE] "
+			"REASON, "
+			"one a line",
+		.group = GROUP_RULES,
+		.commands = COMMANDS_GATED,
+		.complete = COMPLETE_FILE,
+		.parse = parse_another,
+		.offset = FIELD(suppress),
+	},
+	{
+		.long_name = "exit-zero",
+		.help = "exit with 0 whatever rules come to, for jobs that only advise",
+		.group = GROUP_RULES,
+		.commands = COMMANDS_GATED,
+		.parse = parse_flag,
+		.offset = FIELD(exit_zero),
+	},
+	{
 		.long_name = "objects",
 		.argument = "N|auto",
 		.help = "room for exactly N objects, such as 64K, or enlarged when needed (default: auto)",
@@ -678,9 +867,20 @@ const struct option_row option_rows[] = {
 	{
 		.long_name = "format",
 		.argument = "FORMAT",
+		.help = "table, json, csv, markdown for a comment on a merge request, or junit: rules as tests "
+			"(default: table)",
+		.group = GROUP_OUTPUT,
+		.commands = COMMANDS_GATED,
+		.complete = COMPLETE_WORDS,
+		.words = "table json csv markdown junit",
+		.parse = parse_format,
+	},
+	{
+		.long_name = "format",
+		.argument = "FORMAT",
 		.help = "table, json or csv (default: table)",
 		.group = GROUP_OUTPUT,
-		.commands = COMMANDS_TRACE | COMMANDS_RUNS,
+		.commands = (COMMANDS_TRACE | COMMANDS_RUNS) & ~COMMANDS_GATED,
 		.complete = COMPLETE_WORDS,
 		.words = "table json csv",
 		.parse = parse_format,

@@ -10,7 +10,7 @@
 const struct command_row *command_find(const char *name)
 {
 	for (const struct command_row *row = command_rows; row->name; row++) {
-		if (strcmp(row->name, name) == 0)
+		if (strcmp(row->name, name) == 0 || (row->alias && strcmp(row->alias, name) == 0))
 			return row;
 	}
 	return NULL;
@@ -276,6 +276,34 @@ int options_parse(struct options *options, enum command_id command, int argc, ch
 	return r;
 }
 
+/* BASE NEW; or --base and NEW...; or one file with two windows. */
+static int validate_compare(const struct options *options, struct km_error *error)
+{
+	size_t inputs = options->inputs.count;
+	bool has_windows = options->has_base_time || options->has_new_time;
+
+	if (options->has_ops && options->per != PER_NOTHING)
+		return km_error_set(error, -EINVAL, "--ops: numbers are per operation then; --per says something else");
+	if (has_windows && (options->filter.has_time || options->base.count))
+		return km_error_set(error, -EINVAL, "--base-time, --new-time: not together with %s",
+				    options->base.count ? "--base" : "--time");
+	if (has_windows && inputs == 1) {
+		if (!options->has_base_time || !options->has_new_time)
+			return km_error_set(error, -EINVAL,
+					    "two windows of one file: both --base-time and --new-time are needed");
+		return 0;
+	}
+	if (options->base.count && !inputs)
+		return km_error_set(error, -EINVAL, "--base: compared with what? Name the new files too");
+	if (!options->base.count && inputs != 2)
+		return km_error_set(
+			error, -EINVAL,
+			"%zu file%s: give BASE and NEW, or each file of the base with --base and then the new "
+			"ones, or one file with --base-time and --new-time",
+			inputs, inputs == 1 ? "" : "s");
+	return 0;
+}
+
 int options_validate(const struct options *options, enum command_id command, struct km_error *error)
 {
 	if (options->help || options->version)
@@ -283,9 +311,17 @@ int options_validate(const struct options *options, enum command_id command, str
 	if (options->has_max_memory && !options->objects_auto)
 		return km_error_set(error, -EINVAL,
 				    "--max-memory: bounds --objects auto; a table of --objects N has its size from N");
-	if (command_get(command)->operand == OPERAND_FILES && !options->inputs.count)
+	if (command != COMMAND_COMPARE && command_get(command)->operand == OPERAND_FILES && !options->inputs.count)
 		return km_error_set(error, -EINVAL,
 				    "no file named; give traces, or reports saved by `kmstat report --json`");
+	if (options->format == FORMAT_JUNIT && !options->fail_on.count && !options->rules.count)
+		return km_error_set(error, -EINVAL,
+				    "--format junit: shows rules as tests; give some with --fail-on or --rules");
+	if (options->suppress.count && !options->fail_on.count && !options->rules.count)
+		return km_error_set(error, -EINVAL,
+				    "--suppress: keeps rows from rules; give some with --fail-on or --rules");
+	if (command == COMMAND_COMPARE)
+		return validate_compare(options, error);
 	if (command != COMMAND_REPORT || !options->detail)
 		return 0;
 	if (!options->filter.site.count && !options->filter.function.count)
@@ -302,5 +338,13 @@ void options_release(struct options *options)
 	km_filter_release(&options->filter);
 	free(options->pieces.items);
 	free(options->inputs.items);
+	for (unsigned i = 0; i < 2; i++) {
+		km_time_point_release(&options->base_time[i]);
+		km_time_point_release(&options->new_time[i]);
+	}
+	free(options->base.items);
+	free(options->fail_on.items);
+	free(options->rules.items);
+	free(options->suppress.items);
 	options_init(options);
 }

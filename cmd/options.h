@@ -23,19 +23,23 @@ enum command_id {
 	COMMAND_COMPLETION = 1 << 4,
 	COMMAND_HELP = 1 << 5,
 	COMMAND_MERGE = 1 << 6,
+	COMMAND_COMPARE = 1 << 7,
 
 	/* Those that replay a trace, those that read one, all. */
 	COMMANDS_REPLAY = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_EVENTS,
 	COMMANDS_TRACE = COMMANDS_REPLAY | COMMAND_INFO,
 	/* Those that take saved reports as well as traces, and several of them. */
-	COMMANDS_RUNS = COMMAND_MERGE,
-	COMMANDS_ALL = (1 << 7) - 1,
+	COMMANDS_RUNS = COMMAND_MERGE | COMMAND_COMPARE,
+	/* Those with rules. */
+	COMMANDS_GATED = COMMAND_REPORT | COMMAND_COMPARE,
+	COMMANDS_ALL = (1 << 8) - 1,
 };
 
 enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_FILES, OPERAND_COMMAND };
 
 struct command_row {
 	const char *name;
+	const char *alias; /* another name, NULL for none */
 	enum command_id id;
 	const char *summary; /* one line */
 	enum operand_kind operand;
@@ -51,8 +55,9 @@ const struct command_row *command_get(enum command_id id);
 const struct command_row *command_default(void);
 
 /* Each list is in the order of the words of its option's row. */
-enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_MARKDOWN, FORMAT_JUNIT };
 enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+enum per { PER_NOTHING, PER_SECOND, PER_EVENT };
 enum on_loss { ON_LOSS_TAINT, ON_LOSS_KEEP, ON_LOSS_RESET };
 
 /* What an option that may be given more than once was given. */
@@ -93,6 +98,17 @@ struct options {
 	unsigned threads; /* 0: as many as there are CPUs to run on */
 	bool has_reorder_window;
 	uint64_t reorder_window_ns;
+	/* compare */
+	struct texts base; /* --base */
+	bool has_base_time, has_new_time;
+	struct km_time_point base_time[2], new_time[2];
+	const char *metric;
+	enum per per;
+	bool has_ops;
+	uint64_t ops[2]; /* of base and new */
+	/* rules */
+	struct texts fail_on, rules, suppress;
+	bool exit_zero;
 	bool help, version;
 };
 
@@ -103,6 +119,7 @@ enum option_group {
 	GROUP_INPUT,
 	GROUP_ROWS,
 	GROUP_FILTERS,
+	GROUP_RULES,
 	GROUP_TABLE,
 	GROUP_OUTPUT,
 	GROUP_OTHER,

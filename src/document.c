@@ -358,6 +358,8 @@ static void add_head(struct document_state *state, const char *domain, const cha
 	km_record_flag(record, "truncated", truncated);
 	if (sites_by)
 		km_record_text(record, "sites_by", sites_by);
+	if (state->verdict)
+		km_record_text(record, "verdict", state->verdict);
 	km_record_end_row(record);
 	km_document_add(state, record, "", NULL, KM_SHAPE_RECORD, KM_FOR_MACHINES);
 }
@@ -442,6 +444,7 @@ static int report_for_people(struct km_document *document, const struct km_analy
 	bool has_groups = an->selection.by.count > 0;
 	int r = 0;
 
+	km_document_add_rules(state, options);
 	km_document_add_summary(state, an);
 	if (has_groups)
 		r = add_rows(document, an, KM_AXIS_GROUP, "groups", "Groups", options, PEOPLE_SITES, true, error);
@@ -475,6 +478,7 @@ static int report_for_machines(struct km_document *document, const struct km_ana
 	bool has_groups = an->selection.by.count > 0;
 	int r;
 
+	km_document_add_rules(state, options);
 	add_trace(state, an);
 	km_document_add_filters(state, an->selection.filter);
 	add_totals(state, an);

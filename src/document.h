@@ -15,7 +15,10 @@
 #include "report.h"
 #include "rows.h"
 
+struct km_compare;
+struct km_gate_outcomes;
 struct km_run;
+struct km_suppressions;
 
 struct km_document_options {
 	unsigned audience;          /* one of enum km_audience: sections for others are not made */
@@ -24,6 +27,9 @@ struct km_document_options {
 	size_t limit;       /* rows of each table; 0: no limit */
 	const char *fields; /* of the main table; NULL: the defaults */
 	unsigned verbose;   /* people: more health */
+	/* What came of rules, and what was suppressed; borrowed until the document is released. NULL: no rules. */
+	const struct km_gate_outcomes *gates;
+	const struct km_suppressions *suppressions;
 };
 
 struct km_document {
@@ -36,6 +42,9 @@ struct km_document {
 int km_document_report(struct km_document *document, const struct km_analysis *analysis,
 		       const struct km_document_options *options, struct km_error *error);
 int km_document_objects(struct km_document *document, const struct km_analysis *analysis,
+			const struct km_document_options *options, struct km_error *error);
+/* The comparison is borrowed until the document is released. */
+int km_document_compare(struct km_document *document, const struct km_compare *compare,
 			const struct km_document_options *options, struct km_error *error);
 /* The whole file: reads every buffer through. The reader was opened with only_counts. */
 int km_document_info(struct km_document *document, struct km_reader *reader, const struct km_document_options *options,

@@ -24,11 +24,12 @@ struct document_state {
 	size_t run_rows_count;
 	struct km_objects *objects[2];
 	size_t objects_count;
-	void *counts; /* owned: names that columns of info point to */
+	void *counts; /* owned: names that columns of info point to; the rows of compare */
 	char notes[8][160];
 	size_t notes_count;
-	bool truncated; /* a limit cut rows */
-	bool failed;    /* out of memory */
+	const char *verdict; /* of rules; NULL: there are none */
+	bool truncated;      /* a limit cut rows */
+	bool failed;         /* out of memory */
 };
 
 /* document.c */
@@ -55,6 +56,13 @@ const char *km_document_note(struct document_state *state, const char *format, .
 /* One time as name_ns, or null and name_ticks where the clock is not in ns. */
 void km_document_time(struct km_record *record, const struct km_buffer_info *buffer, const char *name_ns,
 		      const char *name_ticks, uint64_t value, bool is_null);
+
+/* document_gate.c: rules and suppressions, if there are any; nothing without options->gates. */
+void km_document_add_rules(struct document_state *state, const struct km_document_options *options);
+/* One number as a whole one, or with decimals (all rows of a record alike). */
+void km_document_number(struct km_record *record, const char *name, bool is_whole, bool is_null, long double value);
+/* The same for people, every digit of a whole one. In KM_FORMAT_BYTES. */
+const char *km_document_exact(char *buffer, bool is_whole, long double value);
 
 /* document_trace.c: trace, sources, filters, health, overflow for machines. */
 void km_document_trace_fields(struct km_record *record, struct km_reader *reader, const struct km_buffer_info *buffer,

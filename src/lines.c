@@ -2,6 +2,7 @@
 #include "lines.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,4 +83,58 @@ int km_lines_next(struct km_lines *l, const char **ret_text, size_t *ret_bytes, 
 		if (r < 0)
 			return r;
 	}
+}
+
+#define SHORT_LINE_BYTES 4096
+
+static int take_line(struct km_lines *l, const char *text, size_t bytes,
+		     int (*take)(void *context, const char *line, struct km_error *error), void *context,
+		     struct km_error *error)
+{
+	const char *name = km_source_name(l->source);
+	char line[SHORT_LINE_BYTES];
+	struct km_error inner = { 0 };
+	int r;
+
+	while (bytes && strchr(" \t\r", text[bytes - 1]))
+		bytes--;
+	for (; bytes && strchr(" \t", *text); text++)
+		bytes--;
+	if (!bytes || *text == '#')
+		return 0;
+	if (bytes >= sizeof(line) || memchr(text, '\0', bytes))
+		return km_error_set(error, -EINVAL, "%s:%" PRIu64 ": no line of text that people write", name,
+				    l->number);
+	memcpy(line, text, bytes);
+	line[bytes] = '\0';
+	r = take(context, line, &inner);
+	return r ? km_error_set(error, r, "%s:%" PRIu64 ": %s", name, l->number, inner.text) : 0;
+}
+
+int km_lines_each(const char *path, int (*take)(void *context, const char *line, struct km_error *error), void *context,
+		  struct km_error *error)
+{
+	struct km_source *source;
+	struct km_lines lines;
+	const char *text;
+	size_t bytes;
+	int r = km_source_open(path, &source, error);
+
+	if (r)
+		return r;
+	r = km_lines_init(&lines, source);
+	if (r) {
+		km_error_set(error, r, "out of memory");
+	} else {
+		while (!r && (r = km_lines_next(&lines, &text, &bytes, error)) > 0) {
+			if (r == KM_LINES_TOO_LONG)
+				r = km_error_set(error, -EINVAL, "%s:%" PRIu64 ": the line is too long", path,
+						 lines.number);
+			else
+				r = take_line(&lines, text, bytes, take, context, error);
+		}
+		km_lines_release(&lines);
+	}
+	km_source_close(source);
+	return r;
 }

@@ -34,6 +34,13 @@ void km_lines_release(struct km_lines *lines);
 void km_lines_rewind(struct km_lines *lines);
 /* An enum km_lines_state, or a negative errno. The line is borrowed until the next call; it has no newline. */
 int km_lines_next(struct km_lines *lines, const char **ret_text, size_t *ret_bytes, struct km_error *error);
+/*
+ * Each line of a small file that people write, NUL-terminated, without blanks
+ * around it; empty ones and those that begin with '#' are passed over. What
+ * `take` sets as its error gets "FILE:LINE: " in front. "-": standard input.
+ */
+int km_lines_each(const char *path, int (*take)(void *context, const char *line, struct km_error *error), void *context,
+		  struct km_error *error);
 /* Offset of the next line. */
 uint64_t km_lines_offset(const struct km_lines *lines);
 

@@ -4,8 +4,10 @@
  * writes them there. What it writes is in the tree; it is built only when
  * asked for (target make_fixtures).
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace_writer.h"
 
@@ -105,6 +107,74 @@ static void start_and_tail_lost(const char *directory)
 	save(tw, directory, "built-start-tail-lost.dat");
 }
 
+/* What a workload and a leaking module do, by the name of the function that allocates. */
+static const struct {
+	const char *name; /* in kallsyms; the newer kernel has it without what GCC appended */
+	unsigned live, freed, bytes;
+	const char *cache;
+} workload[] = {
+	{ "leak_kmalloc.isra.0\t[leaky]", 6, 0, 512, NULL },
+	{ "leak_cache.constprop.0\t[leaky]", 5, 2, 192, "leaky_obj" },
+	{ "leak_node.part.0\t[leaky]", 3, 1, 1024, NULL },
+	{ "probe\t[one]", 2, 2, 64, NULL },
+	{ "probe\t[two]", 1, 1, 64, NULL },
+	{ "alloc_inode", 10, 40, 1088, "ext4_inode_cache" },
+	{ "sk_alloc", 1, 9, 960, NULL },
+};
+#define WORKLOAD (sizeof(workload) / sizeof(workload[0]))
+
+/* For comparisons: two kernels, and the newer one with the events of one site three times. */
+static void compared(const char *directory, const char *name, enum tw_kernel kernel, const char *uname, bool is_old,
+		     unsigned times_of_sk)
+{
+	char symbols[2048];
+	uint64_t time = 1000 * MS;
+	unsigned next = 1;
+	struct tw *tw;
+	size_t n = 0;
+
+	/* The newer kernel has them the other way round, and so at other addresses. */
+	for (size_t i = 0; i < WORKLOAD; i++) {
+		const char *text = workload[is_old ? i : WORKLOAD - 1 - i].name;
+		const char *module = strchr(text, '\t'), *copy = is_old ? NULL : strchr(text, '.');
+
+		n += (size_t)snprintf(symbols + n, sizeof(symbols) - n, "%016llx t %.*s%s\n",
+				      (unsigned long long)tw_function(8, (unsigned)i),
+				      (int)(copy ? (size_t)(copy - text) : strcspn(text, "\t")), text,
+				      module ? module : "");
+	}
+	snprintf(symbols + n, sizeof(symbols) - n, "%016llx T kfree\n", (unsigned long long)tw_function(8, WORKLOAD));
+	tw = tw_new(&(struct tw_options){
+		.kernel = kernel, .clock = "mono", .cmdlines = "1 work\n", .uname = uname, .kallsyms = symbols });
+	tw_other(tw, TW_TOP, 0, time, 1);
+	for (size_t i = 0; i < WORKLOAD; i++) {
+		unsigned times = workload[i].cache || workload[i].bytes != 960 ? 1 : times_of_sk;
+		uint64_t call = tw_function(8, (unsigned)(is_old ? i : WORKLOAD - 1 - i)) + (is_old ? 0x10 : 0x18);
+		unsigned count = workload[i].live + workload[i].freed;
+
+		for (unsigned k = 0; k < times * count; k++) {
+			uint64_t ptr = object(next++);
+			bool is_freed = k % count >= workload[i].live;
+			unsigned bytes = workload[i].bytes;
+
+			time += MS;
+			if (!workload[i].cache)
+				tw_kmalloc(tw, TW_TOP, 0, time, 1, call, ptr, bytes, bytes, 0, -1);
+			else
+				tw_cache_alloc(tw, TW_TOP, 0, time, 1, call, ptr, bytes, bytes, 0, -1,
+					       workload[i].cache);
+			if (is_freed && workload[i].cache)
+				tw_cache_free(tw, TW_TOP, 0, time, 1, tw_function(8, WORKLOAD) + 8, ptr,
+					      workload[i].cache);
+			else if (is_freed)
+				tw_kfree(tw, TW_TOP, 0, time, 1, tw_function(8, WORKLOAD) + 8, ptr);
+		}
+	}
+	tw_other(tw, TW_TOP, 0, 2000 * MS, 1);
+	tw_cpustat(tw, TW_TOP, 0, 0, 0, 0);
+	save(tw, directory, name);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -114,5 +184,8 @@ int main(int argc, char **argv)
 	two_slab_buffers(argv[1]);
 	counter_clock(argv[1]);
 	start_and_tail_lost(argv[1]);
+	compared(argv[1], "built-compare-5.10.dat", TW_KERNEL_5_10, "Linux old 5.10.0-46-amd64 x86_64", true, 1);
+	compared(argv[1], "built-compare-6.12.dat", TW_KERNEL_6_12, "Linux new 6.12.117-amd64 x86_64", false, 1);
+	compared(argv[1], "built-compare-6.12-sk3.dat", TW_KERNEL_6_12, "Linux new 6.12.117-amd64 x86_64", false, 3);
 	return EXIT_SUCCESS;
 }

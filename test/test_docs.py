@@ -20,7 +20,7 @@ TREE = pathlib.Path(__file__).resolve().parent.parent
 FIXTURES = TREE / "test" / "fixtures"
 MANUAL = TREE / "man" / "kmstat.1"
 SLAB4 = FIXTURES / "x86_64-6.18-slab4-wl.dat"
-COMMANDS = ("report", "objects", "events", "info", "merge", "completion", "help")
+COMMANDS = ("report", "compare", "objects", "events", "info", "merge", "completion", "help")
 KMSTAT = None
 
 
@@ -240,6 +240,23 @@ class TestManual(unittest.TestCase):
         self.assertEqual(seen - documented, {"trace", "health.cpus", "health.unmatched_sites", "overflow.episodes"})
         self.assertLessEqual(own, seen)
 
+    def test_keys_of_compare(self):
+        lost, leaky = FIXTURES / "x86_64-5.10-lost.dat", FIXTURES / "x86_64-6.12-gt-leaky.dat"
+        documented = self.manual.names("JSON", "compare") | {"schema", "schema_version", "generator", "domain",
+                                                             "truncated"}
+        documented |= {key.replace("base.runs[]", "new.runs[]") for key in documented}
+        seen = set()
+        with tempfile.NamedTemporaryFile("w") as known:
+            print("cache:* known", file=known, flush=True)
+            rules = ["--fail-on", "live_bytes>+5%", "--suppress", known.name, "--exit-zero"]
+            for arguments in ([SLAB4, SLAB4, *rules], [lost, leaky], [lost, leaky, "--by", "cache"],
+                              [lost, leaky, "--by", "comm"], ["--base", lost, leaky, leaky]):
+                seen |= keys_of(json.loads(kmstat("compare", "--json", *arguments)))
+        self.assertIn("rows[].key.comm", seen)
+        seen = {"rows[].key" if key.startswith("rows[].key.") else key for key in seen}
+        self.assertEqual(seen - documented, {"test"})
+        self.assertEqual(documented - seen, set())
+
     def test_keys_of_objects(self):
         chosen = ["--min-age", "1us", "--min-size", "1", "--cache", "*", "--site", "*", "--function", "*", "--module",
                   "*", "--comm", "*", "--pid", "0-99999", "--cpu", "0-9", "--node=-1", "--gfp", "*", "--time",
@@ -310,6 +327,73 @@ class TestReadme(unittest.TestCase):
         makefile = (TREE / "Makefile").read_text()
         for target in re.findall(r"^    make (\w+)", (TREE / "README.md").read_text(), re.M):
             self.assertRegex(makefile, rf"(?m)^{target}:")
+
+
+class TestRecipes(unittest.TestCase):
+    """doc/ci.md: what stands there runs."""
+
+    def setUp(self):
+        text = (TREE / "doc" / "ci.md").read_text()
+        self.blocks = {}
+        for kind, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S):
+            self.blocks.setdefault(kind, []).append(block)
+        self.directory = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.directory.name)
+        (self.path / "kmstat").symlink_to(KMSTAT)
+        (self.path / "memory.rules").write_text(self.blocks["rules"][0])
+        (self.path / "memory.known").write_text(self.blocks["known"][0])
+        self.environment = {**environment(), "PATH": str(self.path) + os.pathsep + os.environ["PATH"],
+                            "GITHUB_STEP_SUMMARY": "summary.md"}
+
+    def tearDown(self):
+        self.directory.cleanup()
+
+    def shell(self, *command):
+        done = subprocess.run(command, cwd=self.path, text=True, capture_output=True, check=False,
+                              env=self.environment)
+        self.assertEqual([line for line in done.stderr.splitlines() if not re.match(r"kmstat: (pass|FAIL|und)", line)],
+                         [])
+        return done.returncode
+
+    def record(self, name):
+        (self.path / "trace.dat").unlink(missing_ok=True)
+        (self.path / "trace.dat").symlink_to(FIXTURES / name)
+
+    def test_script(self):
+        (self.path / "memory.sh").write_text(self.blocks["sh"][0])
+        self.record("built-compare-6.12.dat")
+        self.assertEqual(self.shell("kmstat", "report", "--json", "-o", "base.json", "trace.dat"), 0)
+        for name, status in (("built-compare-6.12.dat", 0), ("x86_64-6.12-gt-leaky.dat", 1), ("x86_64-5.10-lost.dat", 3),
+                             ("x86_64-6.18-sched-only.dat", 2)):
+            self.record(name)
+            with self.subTest(trace=name):
+                if status == 2:
+                    done = subprocess.run(["sh", "memory.sh", "base.json", "trace.dat"], cwd=self.path, check=False,
+                                          capture_output=True, env=self.environment)
+                    self.assertEqual(done.returncode, 2)
+                else:
+                    self.assertEqual(self.shell("sh", "memory.sh", "base.json", "trace.dat"), status)
+        self.assertIn("</testsuites>", (self.path / "memory.xml").read_text())
+        self.assertIn("<details>", (self.path / "memory.md").read_text())
+
+    def test_jobs(self):
+        try:
+            import yaml  # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("no python3-yaml")
+        self.assertEqual(len(self.blocks["yaml"]), 2)
+        for block in self.blocks["yaml"]:
+            job = yaml.safe_load(block)
+            job = job["memory"] if "memory" in job else job["jobs"]["memory"]
+            lines = job.get("script") or [step["run"] for step in job["steps"] if "run" in step]
+            self.record("built-compare-6.12.dat")
+            (self.path / "base.json").unlink(missing_ok=True)
+            self.assertEqual(self.shell("kmstat", "report", "--json", "-o", "base.json", "trace.dat"), 0)
+            ours = [line for line in lines if line.startswith("kmstat ")]
+            self.assertEqual(len(ours), 3)
+            for line in ours:
+                with self.subTest(line=line):
+                    self.assertEqual(self.shell("sh", "-c", line), 0)
 
 
 class TestArchitecture(unittest.TestCase):

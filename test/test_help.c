@@ -138,7 +138,7 @@ static void expect_completed(const char *words, const char *expected)
 START_TEST(completes_commands)
 {
 	expect_completed("rep", "{-o default} report");
-	expect_completed("''", "{-o default} report objects events info merge completion help");
+	expect_completed("''", "{-o default} report compare objects events info merge completion help");
 	/* bash completes a file where there is no answer. */
 	expect_completed("trace", "{-o default} ");
 	expect_completed("help ev", "events");
@@ -175,13 +175,13 @@ END_TEST
 
 START_TEST(completes_words)
 {
-	expect_completed("report --format ''", "table json csv");
-	expect_completed("report --format j", "json");
+	expect_completed("report --format ''", "table json csv markdown junit");
+	expect_completed("report --format j", "json junit");
 	/* As bash takes --format=j apart, */
-	expect_completed("report --format = j", "json");
-	expect_completed("report --format =", "table json csv");
+	expect_completed("report --format = j", "json junit");
+	expect_completed("report --format =", "table json csv markdown junit");
 	/* and if '=' is not in COMP_WORDBREAKS. */
-	expect_completed("report --format=j", "--format=json");
+	expect_completed("report --format=j", "--format=json --format=junit");
 	/* An optional argument is joined or is none. */
 	expect_completed("report --color = a", "auto always");
 	expect_completed("report --color a", "{-o default} ");

@@ -319,9 +319,10 @@ START_TEST(bad_values)
 		       "clock (5170.25), +seconds from the first event, a percentage of the trace (N%), or the text "
 		       "of a marker (@TEXT)");
 	expect_refused(COMMAND_REPORT, "--time 2,1", "--time: \"2,1\" is not a time window: it ends before it begins");
-	expect_refused(COMMAND_REPORT, "--format xml", "--format: \"xml\" is not one of: table json csv");
-	expect_refused(COMMAND_REPORT, "--format js", "--format: \"js\" is not one of: table json csv");
-	expect_refused(COMMAND_REPORT, "--format ''", "--format: \"\" is not one of: table json csv");
+	expect_refused(COMMAND_REPORT, "--format xml",
+		       "--format: \"xml\" is not one of: table json csv markdown junit");
+	expect_refused(COMMAND_REPORT, "--format js", "--format: \"js\" is not one of: table json csv markdown junit");
+	expect_refused(COMMAND_REPORT, "--format ''", "--format: \"\" is not one of: table json csv markdown junit");
 	expect_refused(COMMAND_REPORT, "--color=red", "--color: \"red\" is not one of: auto always never");
 	expect_refused(COMMAND_REPORT, "--color=", "--color: \"\" is not one of: auto always never");
 	expect_refused(COMMAND_REPORT, "--sort a,,b",
@@ -365,18 +366,19 @@ START_TEST(unknown_options)
 	expect_refused(COMMAND_REPORT, "-q\xff",
 		       "-q\xff: no such option; \"kmstat report --help\" lists those there are");
 	/* Options of other commands. */
-	expect_refused(COMMAND_INFO, "--cache=x",
-		       "--cache: not an option of \"kmstat info\"; it is one of report, objects, events and merge");
+	expect_refused(
+		COMMAND_INFO, "--cache=x",
+		"--cache: not an option of \"kmstat info\"; it is one of report, compare, objects, events and merge");
 	expect_refused(COMMAND_INFO, "-C 0",
-		       "-C: not an option of \"kmstat info\"; it is one of report, objects, events and merge");
+		       "-C: not an option of \"kmstat info\"; it is one of report, compare, objects, events and merge");
 	expect_refused(COMMAND_OBJECTS, "--detail",
 		       "--detail: not an option of \"kmstat objects\"; it is one of report");
 	expect_refused(COMMAND_REPORT, "--ptr 5", "--ptr: not an option of \"kmstat report\"; it is one of events");
 	expect_refused(COMMAND_EVENTS, "-s a",
 		       "-s: not an option of \"kmstat events\"; it is one of report and objects");
-	expect_refused(
-		COMMAND_HELP, "--json",
-		"--json: not an option of \"kmstat help\"; it is one of report, objects, events, info and merge");
+	expect_refused(COMMAND_HELP, "--json",
+		       "--json: not an option of \"kmstat help\"; it is one of report, compare, objects, events, info "
+		       "and merge");
 }
 END_TEST
 
@@ -492,6 +494,45 @@ START_TEST(combinations)
 END_TEST
 
 /* Values of any length give a message, not a crash. */
+START_TEST(comparisons)
+{
+	struct line line;
+
+	accept(&line, COMMAND_COMPARE, "a b");
+	ck_assert_uint_eq(line.options.inputs.count, 2);
+	ck_assert_str_eq(line.options.inputs.items[1], "b");
+	release(&line);
+	accept(&line, COMMAND_COMPARE,
+	       "--base a --base b c d e --ops 10 --fail-on live_bytes>1 --fail-on x --exit-zero");
+	ck_assert_uint_eq(line.options.base.count, 2);
+	ck_assert_uint_eq(line.options.inputs.count, 3);
+	ck_assert_uint_eq(line.options.ops[0], 10);
+	ck_assert_uint_eq(line.options.ops[1], 10);
+	ck_assert_uint_eq(line.options.fail_on.count, 2);
+	ck_assert(line.options.exit_zero);
+	release(&line);
+	accept(&line, COMMAND_COMPARE, "a --base-time 0,1 --new-time 1, --base-time ,50% --per event --per second");
+	ck_assert(line.options.has_base_time && line.options.has_new_time);
+	ck_assert_int_eq(line.options.base_time[1].kind, KM_TIME_PERCENT);
+	ck_assert_int_eq(line.options.per, PER_SECOND);
+	release(&line);
+	accept(&line, COMMAND_COMPARE, "a b --ops 1K,2");
+	ck_assert_uint_eq(line.options.ops[0], 1024);
+	ck_assert_uint_eq(line.options.ops[1], 2);
+	release(&line);
+	ck_assert_ptr_eq(command_find("diff"), command_find("compare"));
+	expect_refused(COMMAND_COMPARE, "a b --per second --ops 5",
+		       "--ops: numbers are per operation then; --per says something else");
+	expect_refused(COMMAND_COMPARE, "--base a", "--base: compared with what? Name the new files too");
+	expect_refused(COMMAND_COMPARE, "a b --base-time 0,1 --time 0,1",
+		       "--base-time, --new-time: not together with --time");
+	expect_refused(COMMAND_COMPARE, "a b --suppress x",
+		       "--suppress: keeps rows from rules; give some with --fail-on or --rules");
+	expect_refused(COMMAND_REPORT, "a --format junit",
+		       "--format junit: shows rules as tests; give some with --fail-on or --rules");
+}
+END_TEST
+
 START_TEST(huge_words)
 {
 	static const char *const options[] = { "",        "-",          "-n",        "--",       "--cpu=",    "--json=",
@@ -578,6 +619,7 @@ int main(void)
 		operands,
 		help_ends_parsing,
 		combinations,
+		comparisons,
 		huge_words,
 		option_table_is_sound,
 		command_table_is_sound,

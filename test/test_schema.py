@@ -17,7 +17,9 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
+import xml.etree.ElementTree
 
 try:
     import jsonschema
@@ -122,7 +124,7 @@ class Test(unittest.TestCase):
 
     def test_kinds(self):
         self.assertEqual(sorted(self.validators),
-                         ["kmstat.events", "kmstat.info", "kmstat.objects", "kmstat.report", "kmstat.reports"])
+                         ["kmstat.compare", "kmstat.events", "kmstat.info", "kmstat.objects", "kmstat.report", "kmstat.reports"])
 
     def test_warning_codes_are_those_of_the_source(self):
         with open(os.path.join(HERE, "..", "src", "health.c"), encoding="utf-8") as file:
@@ -164,6 +166,125 @@ class Test(unittest.TestCase):
                     self.follows(read("report", name, *variant))
         for loss in ("taint", "keep", "reset"):
             self.follows(read("report", LOST, "--on-loss", loss))
+
+    # --- comparisons and rules ---
+
+    def adds_up(self, document):
+        """Rows, their order, the summary and the whole agree with one another."""
+        rows, summary = document["rows"], document["summary"]
+        def near(a, b):
+            """Whole numbers are equal, others to the digits that are written."""
+            if document["per"] is None:
+                self.assertEqual(a, b)
+            else:
+                self.assertAlmostEqual(a, b, delta=1e-9 * max(abs(a), abs(b), summary["old"], summary["new"]))
+
+        for row in rows:
+            near(row["delta"], row["new"] - row["old"])
+            self.assertEqual(row["delta_ratio"] is None, row["old"] == 0)
+            state = ("same" if row["old"] == row["new"] else "new" if not row["old"] else "gone" if not row["new"] else
+                     "grown" if row["new"] > row["old"] else "shrunk")
+            self.assertEqual(row["state"], state)
+        self.assertEqual([row["delta"] for row in rows], sorted((row["delta"] for row in rows), reverse=True))
+        for state in ("new", "gone", "grown", "shrunk", "same"):
+            self.assertEqual(sum(row["state"] == state for row in rows), summary[state + "_count"])
+        near(sum(row["old"] for row in rows), summary["old"])
+        near(sum(row["new"] for row in rows), summary["new"])
+        near(sum(max(row["delta"], 0) for row in rows), summary["up"])
+        near(sum(max(-row["delta"], 0) for row in rows), summary["down"])
+        near(summary["up"] - summary["down"], summary["net"])
+        near(summary["new"] - summary["old"], summary["net"])
+
+    def test_compare(self):
+        metrics = ["live", "peak", "allocated", "waste", "count", "survivors", "oldest_age_ns", "at_peak_bytes"]
+        variants = [("--by", by, "--metric", metric) for by in ("site", "function", "module", "cache", "comm,cache")
+                    for metric in metrics]
+        variants += [("--per", "second"), ("--per", "event"), ("--ops", "100,200"), ("-n", "3"),
+                     ("--fail-on", "live_bytes>+5%", "--fail-on", "cache:nosuch?:live_count>1", "--exit-zero")]
+        for variant in variants:
+            with self.subTest(arguments=variant):
+                document = read("compare", LEAKY, WL, *variant)
+                self.follows(document)
+                if "-n" not in variant:
+                    self.adds_up(document)
+        for name in ONE:
+            with self.subTest(file=name):
+                document = read("compare", WL, name)
+                self.follows(document)
+                self.adds_up(document)
+        document = read("compare", "--base", WL, "--base", WL, "--base", LEAKY, "--base", WL, WL, LEAKY, WL, LEAKY,
+                        "--fail-on", "live_bytes>+5%")
+        self.follows(document)
+        self.adds_up(document)
+        self.assertTrue(document["test"]["is_done"])
+        self.follows(read("compare", WL, "--base-time", ",50%", "--new-time", "50%,", "--per", "second"))
+
+    def test_compare_with_itself(self):
+        """Nothing differs, whatever is read and however it is asked."""
+        with tempfile.TemporaryDirectory() as directory:
+            for name in ONE:
+                saved = os.path.join(directory, "saved.json")
+                with open(saved, "wb") as file:
+                    file.write(run("report", "--json", name))
+                for sides in ((name, name), (saved, name), (name, saved), (saved, saved)):
+                    for by in ("site", "function", "module", "cache") if name in (WL, LOST) else ("site",):
+                        with self.subTest(sides=sides, by=by):
+                            document = read("compare", *sides, "--by", by, "--fail-on", "alloc_events_count>+0")
+                            self.adds_up(document)
+                            self.assertEqual(document["verdict"], "pass")
+                            self.assertEqual(document["summary"]["same_count"], len(document["rows"]))
+                            self.assertGreater(len(document["rows"]), 0)
+                            self.assertEqual({total["delta"] for total in document["totals"]}, {0})
+                            live = [t["old"] for t in document["totals"] if t["metric"] == "live_bytes"]
+                            self.assertEqual([document["summary"]["old"]], live)
+
+    def test_rules_of_report(self):
+        """The value is the key's, and a rule at the value passes, one below it does not."""
+        report = read("report", LEAKY)
+        subjects = [("", report["totals"])]
+        subjects += [("cache:" + row["name"] + ":", row) for row in report["caches"]]
+        subjects += [("site:" + row["address"] + ":", row) for row in report["sites"]]
+        rules, expected = [], []
+        for prefix, row in subjects:
+            for key in ("live_bytes", "live_count", "peak_live_bytes", "total_allocated_bytes", "implied_frees_count"):
+                for limit in {row[key], max(row[key] - 1, 0)}:
+                    rules += ["--fail-on", f"{prefix}{key}>{limit}"]
+                    low, high = row.get(key + "_min", row[key]), row.get(key + "_max", row[key])
+                    result = ("fail" if low > limit else "pass" if high is not None and high <= limit else
+                              "undecided")
+                    expected.append((row[key], limit, result))
+        self.assertGreater(len(expected), 500)
+        document = read("report", LEAKY, "-n", "1", "--exit-zero", "-q", *rules)
+        self.follows(document)
+        self.assertEqual([(r["value"], r["limit"], r["result"]) for r in document["rules"]], expected)
+        self.assertEqual({result for _, _, result in expected}, {"pass", "fail", "undecided"})
+        self.assertEqual(document["verdict"], "fail")
+        for number in ("rules", "verdict"):
+            self.assertNotIn(number, report)
+
+    def test_junit(self):
+        """What any CI reads: well-formed, the counts right, every rule a test of its own."""
+        rules = ["live_bytes>1G", "alloc_events_count>1", "cache:kmalloc-64:live_bytes>1"]
+        arguments = [part for rule in rules for part in ("--fail-on", rule)]
+        for command in (["report", LOST], ["compare", LOST, LOST]):
+            with self.subTest(command=command):
+                root = xml.etree.ElementTree.fromstring(run(*command, "--format", "junit", "-q", *arguments, status=1))
+                self.assertEqual((root.tag, [suite.tag for suite in root]), ("testsuites", ["testsuite"]))
+                suite = root[0]
+                self.assertEqual([case.get("name") for case in suite], rules)
+                self.assertEqual({case.get("classname") for case in suite}, {"kmstat." + command[0]})
+                counts = [int(suite.get(key)) for key in ("tests", "failures", "errors")]
+                self.assertEqual(counts, [3, len(suite.findall("testcase/failure")),
+                                          len(suite.findall("testcase/error"))])
+                self.assertEqual(counts, [int(root.get(key)) for key in ("tests", "failures", "errors")])
+                self.assertEqual(suite[1].find("failure").get("type"), "fail")
+                self.assertIn("events were lost", suite[0].find("error").get("message"))
+
+    def test_csv_of_compare(self):
+        for variant in ((), ("--by", "cache"), ("--by", "comm"), ("--per", "second")):
+            with self.subTest(arguments=variant):
+                rows = read("compare", LEAKY, WL, *variant)["rows"]
+                self.csv_agrees(rows, "compare", LEAKY, WL, *variant)
 
     def test_merge(self):
         for arguments in ((WL,), (WL, LEAKY), (WL, LEAKY, LOST, "s390x-6.1-slab-mono.dat", "--by", "comm,cache"),
@@ -413,6 +534,8 @@ class Test(unittest.TestCase):
                 pass
             elif isinstance(value, bool):
                 cells[key] = "true" if value else "false"
+            elif isinstance(value, float):
+                cells[key] = format(value, ".12g")
             elif isinstance(value, list):
                 cells[key] = ",".join(value)
             else:

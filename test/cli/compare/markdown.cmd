@@ -1,0 +1,1 @@
+kmstat compare --format markdown x86_64-5.10-default.dat x86_64-6.12-gt-leaky.dat -n 15 --fail-on 'live_bytes>+5%,+64K'

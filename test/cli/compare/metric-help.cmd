@@ -1,0 +1,2 @@
+kmstat compare --metric help
+kmstat compare --by help | head -n 3
