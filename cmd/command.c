@@ -63,17 +63,23 @@ static int add_directory(struct km_reader *reader, const char *path, struct km_e
 	return r;
 }
 
-int command_open(const struct options *options, const struct km_reader_options *reader_options,
-		 struct km_reader **ret_reader, struct km_error *error)
+bool command_is_directory(const char *path)
 {
-	const char *path = options->input ? options->input : default_input();
 	char data[PATH_MAX];
+
+	snprintf(data, sizeof(data), "%s/data", path);
+	return strcmp(path, "-") && !access(data, F_OK);
+}
+
+int command_open_path(const char *path, const struct km_reader_options *reader_options, struct km_reader **ret_reader,
+		      struct km_error *error)
+{
+	bool is_directory = command_is_directory(path);
 	struct km_source *source;
-	bool is_directory;
+	char data[PATH_MAX];
 	int r;
 
 	snprintf(data, sizeof(data), "%s/data", path);
-	is_directory = strcmp(path, "-") && !access(data, F_OK);
 	r = km_source_open(is_directory ? data : path, &source, error);
 	if (r)
 		return r;
@@ -84,6 +90,18 @@ int command_open(const struct options *options, const struct km_reader_options *
 	}
 	if (is_directory)
 		r = add_directory(*ret_reader, path, error);
+	if (r)
+		km_reader_close(*ret_reader);
+	return r;
+}
+
+int command_open(const struct options *options, const struct km_reader_options *reader_options,
+		 struct km_reader **ret_reader, struct km_error *error)
+{
+	int r = command_open_path(options->input ? options->input : default_input(), reader_options, ret_reader, error);
+
+	if (r)
+		return r;
 	for (size_t i = 0; !r && i < options->pieces.count; i++)
 		r = add_part(*ret_reader, options->pieces.items[i], KM_PART_BEHIND, error);
 	if (r)

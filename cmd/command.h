@@ -36,7 +36,12 @@ size_t command_events_describe(struct km_column *columns, size_t limit);
 
 /* trace.dat, or perf.data where only that is there. */
 const char *default_input(void);
-/* The file of the options, or the default one. *ret_reader is the caller's. */
+/* The directory that `perf record --threads` writes. */
+bool command_is_directory(const char *path);
+/* A file, standard input ("-") or such a directory. *ret_reader is the caller's. */
+int command_open_path(const char *path, const struct km_reader_options *reader_options, struct km_reader **ret_reader,
+		      struct km_error *error);
+/* The file of the options with its pieces, or the default one. *ret_reader is the caller's. */
 int command_open(const struct options *options, const struct km_reader_options *reader_options,
 		 struct km_reader **ret_reader, struct km_error *error);
 

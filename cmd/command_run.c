@@ -35,31 +35,44 @@ static int analyse(struct km_reader *reader, const struct options *options, stru
 	return r;
 }
 
-int command_load_run(const char *path, const struct options *options, struct km_run **ret_run, struct km_error *error)
+/* A saved report, or a reader of a recording: one of the two is set. */
+static int load_or_open(const char *path, const struct km_reader_options *options, struct km_run **ret_run,
+			struct km_reader **ret_reader, struct km_error *error)
 {
-	struct km_reader_options reader_options = { .threads = options->threads };
 	struct km_source *source;
-	struct km_reader *reader;
 	int r = km_source_open(path, &source, error);
 
 	if (r)
 		return r;
 	r = km_run_is_saved(source, error);
-	if (r) {
-		if (r > 0)
-			r = km_run_load(source, ret_run, error);
-		km_source_close(source);
-		return r;
+	if (r > 0) {
+		r = km_run_load(source, ret_run, error);
+	} else if (!r) {
+		r = km_reader_open(source, options, ret_reader, error);
+		if (!r)
+			return 0; /* the source is the reader's */
 	}
+	km_source_close(source);
+	return r;
+}
+
+int command_load_run(const char *path, const struct options *options, struct km_run **ret_run, struct km_error *error)
+{
+	struct km_reader_options reader_options = { .threads = options->threads,
+						    .names_at_end = !options->by && !options->filter.comm.count };
+	struct km_reader *reader = NULL;
+	int r;
+
 	if (options->filter.from.kind == KM_TIME_MARK)
 		reader_options.marks[0] = options->filter.from.text;
 	if (options->filter.until.kind == KM_TIME_MARK)
 		reader_options.marks[1] = options->filter.until.text;
-	r = km_reader_open(source, &reader_options, &reader, error);
-	if (r) {
-		km_source_close(source);
+	if (command_is_directory(path))
+		r = command_open_path(path, &reader_options, &reader, error);
+	else
+		r = load_or_open(path, &reader_options, ret_run, &reader, error);
+	if (r || !reader)
 		return r;
-	}
 	r = analyse(reader, options, ret_run, error);
 	km_reader_close(reader);
 	return r;
