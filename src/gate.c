@@ -223,9 +223,10 @@ int km_gate_needs_no_base(const struct km_gate_rule *rule, struct km_error *erro
 {
 	if (!km_gate_is_relative(rule))
 		return 0;
-	return km_error_set(error, -EINVAL,
-			    "rule \"%.120s\": a limit with + is relative to a base, and needs `kmstat compare BASE NEW`",
-			    rule->text);
+	return km_error_set(
+		error, -EINVAL,
+		"rule \"%.120s\": a limit with + is relative to a base, and needs `kmstat compare BASE NEW`",
+		rule->text);
 }
 
 int km_gate_rules_add(struct km_gate_rules *rules, const char *text, struct km_error *error)

@@ -228,7 +228,8 @@ static int make_row(struct writer *w, const struct km_output_rows *rows, json_t 
 
 static int put_value(struct writer *w, const json_t *value, size_t flags)
 {
-	char *dump = json_dumps(value, flags | JSON_ENCODE_ANY | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(REAL_DIGITS));
+	char *dump =
+		json_dumps(value, flags | JSON_ENCODE_ANY | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(REAL_DIGITS));
 
 	if (!dump)
 		return no_memory(w);

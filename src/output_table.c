@@ -420,8 +420,8 @@ static int put_batch(struct writer *w, const struct km_output_rows *rows, const 
 		code = no_memory(w);
 	for (size_t i = 0; i < layout->count && !code; i++) {
 		const struct km_column *column = km_output_rows_column(rows, i);
-		int flags =
-			(km_output_is_right(column) ? SCOLS_FL_RIGHT : 0) | (column->flags & KM_COLUMN_FLEX ? SCOLS_FL_TRUNC : 0);
+		int flags = (km_output_is_right(column) ? SCOLS_FL_RIGHT : 0) |
+			    (column->flags & KM_COLUMN_FLEX ? SCOLS_FL_TRUNC : 0);
 
 		if (layout->is_shown[i] && !scols_table_new_column(table, km_output_heading(column), 0, flags))
 			code = no_memory(w);
