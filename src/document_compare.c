@@ -351,7 +351,7 @@ static int add_rows(struct document_state *state, const struct km_compare *compa
 								      .state = view,
 								      .is_primary = true });
 	if (!section)
-		return -ENOMEM;
+		return km_error_set(error, -ENOMEM, "out of memory");
 	state->truncated = view->shown < total;
 	if (!for_people)
 		return 0;
@@ -490,7 +490,7 @@ static int for_people(struct document_state *state, const struct km_compare *com
 	int r;
 
 	if (!record)
-		return -ENOMEM;
+		return km_error_set(error, -ENOMEM, "out of memory");
 	for (unsigned side = 0; side < KM_SIDES; side++)
 		side_lines(record, compare, side);
 	measure_line(record, compare);

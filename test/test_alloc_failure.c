@@ -11,9 +11,12 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "compare.h"
 #include "document.h"
+#include "gate_lookup.h"
 #include "output.h"
 #include "run_merge.h"
+#include "suppress.h"
 #include "testing.h"
 #include "trace_writer.h"
 
@@ -78,12 +81,16 @@ char *__wrap_strndup(const char *text, size_t bytes)
 }
 
 /* What a run asks for. */
-enum what { REPORT_JSON, REPORT_TABLE, OBJECTS_JSON, INFO_TABLE, MERGED_JSON };
+enum what { REPORT_JSON, REPORT_TABLE, OBJECTS_JSON, INFO_TABLE, MERGED_JSON, COMPARED_MARKDOWN, COMPARED_JUNIT };
 
 static int write_document(struct km_document *document, enum what what, FILE *out, struct km_error *error)
 {
 	const struct km_output_style style = { .width = 80 };
 
+	if (what == COMPARED_MARKDOWN)
+		return km_output_markdown(out, &document->report, &document->fields, error);
+	if (what == COMPARED_JUNIT)
+		return km_output_junit(out, &document->report, error);
 	if (what != REPORT_TABLE && what != INFO_TABLE)
 		return km_output_json(out, &document->report, &document->fields, error);
 	return km_output_table(out, &document->report, &document->fields, &style, error);
@@ -120,6 +127,64 @@ static int merge(const struct km_analysis *analysis, FILE *out, struct km_error 
 	return r;
 }
 
+/* What rules come to, as a document. */
+static int write_compared(const struct km_compare *compare, enum what what, FILE *out, struct km_error *error)
+{
+	struct km_document_options options = { .audience = what == COMPARED_JUNIT ? KM_FOR_MACHINES : KM_FOR_PEOPLE };
+	struct km_suppressions suppressions = { 0 };
+	struct km_gate_outcomes outcomes = { 0 };
+	struct km_gate_rules rules = { 0 };
+	struct km_document document;
+	int r = km_gate_rules_add(&rules, "live_bytes>+5%", error);
+
+	if (!r)
+		r = km_gate_rules_add(&rules, "cache:nosuch?:live_count>1", error);
+	if (!r)
+		r = km_suppress_add(&suppressions, "function:*1 max=1M some reason", error);
+	if (!r)
+		r = km_gate_judge_compare(compare, &rules, &suppressions, &outcomes, error);
+	options.gates = &outcomes;
+	options.suppressions = &suppressions;
+	if (!r)
+		r = km_document_compare(&document, compare, &options, error);
+	if (!r) {
+		r = write_document(&document, what, out, error);
+		km_document_release(&document);
+	}
+	km_gate_outcomes_release(&outcomes);
+	km_gate_rules_release(&rules);
+	km_suppress_release(&suppressions);
+	return r;
+}
+
+/* One run a side, or four for the test, of which those that are new seem to hold more. */
+static int compare(const struct km_analysis *analysis, enum what what, FILE *out, struct km_error *error)
+{
+	size_t count = what == COMPARED_JUNIT ? 1 : 4;
+	struct km_compare_side sides[2] = { { .count = count }, { .count = count } };
+	struct km_run *runs[8] = { NULL };
+	struct km_compare *compared;
+	int r = 0;
+
+	for (size_t i = 0; i < 2 * count && !r; i++) {
+		r = km_run_from_analysis(analysis, &runs[i], error);
+		for (size_t k = 0; !r && i >= count && k < runs[i]->axes[KM_RUN_SITES].count; k++)
+			runs[i]->axes[KM_RUN_SITES].rows[k]->values[KM_METRIC_LIVE_BYTES].value += k * i;
+	}
+	sides[0].runs = runs;
+	sides[1].runs = runs + count;
+	if (!r)
+		r = km_compare_run(&sides[0], &sides[1], &(struct km_compare_options){ .axis = KM_RUN_FUNCTIONS },
+				   &compared, error);
+	if (!r) {
+		r = write_compared(compared, what, out, error);
+		km_compare_free(compared);
+	}
+	for (unsigned i = 0; i < 8; i++)
+		km_run_release(runs[i]);
+	return r;
+}
+
 static int analyse(struct km_reader *reader, enum what what, FILE *out, struct km_error *error)
 {
 	struct km_filter filter = { .min_size_bytes = 1 };
@@ -139,8 +204,8 @@ static int analyse(struct km_reader *reader, enum what what, FILE *out, struct k
 		r = km_document_info(&document, reader, &document_options, error);
 	} else if (!r) {
 		r = km_analysis_run(reader, 0, &options, &analysis, error);
-		if (!r && what == MERGED_JSON) {
-			r = merge(analysis, out, error);
+		if (!r && what >= MERGED_JSON) {
+			r = what == MERGED_JSON ? merge(analysis, out, error) : compare(analysis, what, out, error);
 			km_analysis_free(analysis);
 			return r;
 		}
@@ -261,10 +326,17 @@ START_TEST(merged_json)
 }
 END_TEST
 
+START_TEST(compared)
+{
+	try_all(TW_KERNEL_6_12, COMPARED_MARKDOWN);
+	try_all(TW_KERNEL_6_12, COMPARED_JUNIT);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
-		report_json, report_of_learnt_names, objects_json, info_table, merged_json, NULL
+		report_json, report_of_learnt_names, objects_json, info_table, merged_json, compared, NULL
 	};
 
 	return km_test_main("alloc_failure", tests, 240);
