@@ -17,6 +17,7 @@ import os
 import random
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -116,8 +117,11 @@ class Outcome:
         self.seconds, self.rss_bytes, self.timed_out = seconds, rss_bytes, timed_out
 
 
-def limit_memory(limit):
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+def limit(timeout, memory_bytes):
+    """Of CPU time: how long a machine that does other things takes says nothing."""
+    resource.setrlimit(resource.RLIMIT_CPU, (int(timeout), int(timeout) + 1))
+    if memory_bytes:
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
 
 
 def resident_peak(pid):
@@ -134,7 +138,7 @@ def run(argv, scratch, timeout, limit_bytes):
     started = time.monotonic()
     with open(scratch + ".out", "w+b") as out, open(scratch + ".err", "w+b") as err:
         child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env,
-                                 preexec_fn=(lambda: limit_memory(limit_bytes)) if limit_bytes else None)
+                                 preexec_fn=lambda: limit(timeout, limit_bytes))
         timed_out = False
         peak_bytes = 0
         while True:
@@ -143,13 +147,14 @@ def run(argv, scratch, timeout, limit_bytes):
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
             if pid:
                 break
-            if time.monotonic() - started > timeout:
+            if time.monotonic() - started > timeout * 20:  # it waits for something
                 child.kill()
                 timed_out = True
                 _, status, usage = os.wait4(child.pid, 0)
                 break
             time.sleep(0.001)
         child.returncode = os.waitstatus_to_exitcode(status)
+        timed_out |= child.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
         out.seek(0)
         err.seek(0)
         return Outcome(child.returncode, out.read(), err.read(), usage.ru_utime + usage.ru_stime,
@@ -199,7 +204,7 @@ def main():
     parser.add_argument("--count", type=int, default=1000, help="mutated files in all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", default="found", help="directory for what fails")
-    parser.add_argument("--timeout", type=float, default=60, help="seconds that are a hang")
+    parser.add_argument("--timeout", type=float, default=20, help="seconds of CPU time that are a hang")
     parser.add_argument("--slow", type=float, default=8, help="seconds of CPU time that are out of proportion")
     parser.add_argument("--max-rss", type=int, default=0, help="MiB; 0: any (sanitizers take their own)")
     parser.add_argument("--ulimit", type=int, default=0, help="MiB of address space; 0: any; not with sanitizers")
