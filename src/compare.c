@@ -14,6 +14,7 @@
 
 #include "compare_private.h"
 #include "rank_test.h"
+#include "t_test.h"
 
 const char *km_compare_per_name(enum km_compare_per per)
 {
@@ -458,9 +459,10 @@ static int finish_row(struct matcher *m, struct km_compare_row *row, struct km_e
 		differ |= m->values[i] < m->values[0] || m->values[i] > m->values[0];
 	}
 	if (compare->is_testable && differ) {
-		row->p = km_rank_test(m->values, base, m->values + base, changed);
-		if (row->p < 0)
+		row->p_rank = km_rank_test(m->values, base, m->values + base, changed);
+		if (row->p_rank < 0)
 			return out_of_memory(error);
+		row->p = km_t_test(m->values, base, m->values + base, changed);
 		row->is_tested = true;
 		compare->tested_count++;
 	}
@@ -616,7 +618,8 @@ static int correct(struct km_compare *compare, struct km_error *error)
 		if (!row->is_tested)
 			continue;
 		row->p_adjusted = p[n++];
-		row->is_significant = row->p_adjusted <= KM_COMPARE_SIGNIFICANT;
+		row->is_significant =
+			row->p_adjusted <= KM_COMPARE_SIGNIFICANT && row->p_rank <= KM_COMPARE_SIGNIFICANT;
 		compare->significant_count += row->is_significant;
 	}
 	free(p);

@@ -75,7 +75,8 @@ struct km_compare_row {
 	enum km_compare_state state; /* by the values: NEW and GONE have 0 on the other side */
 	bool is_tested;              /* p is there: runs enough, and they are not all equal */
 	bool is_significant;
-	double p;          /* of the rank test */
+	double p;          /* of the t-test */
+	double p_rank;     /* of the rank test, which has to agree */
 	double p_adjusted; /* corrected for the rows that were tested */
 };
 

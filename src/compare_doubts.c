@@ -165,19 +165,12 @@ static void warn_of_moved_sites(struct km_compare *compare)
 static void warn_of_runs(struct km_compare *compare)
 {
 	size_t base = compare->sides[KM_BASE].count, changed = compare->sides[KM_CHANGED].count;
-	double least = km_rank_test_least_p(base, changed);
 
 	if (compare->is_repeated && !compare->is_testable)
 		warn(compare, "runs_few",
 		     "%zu and %zu runs: at least %d a side are needed to tell a difference from noise, so nothing is "
 		     "marked",
 		     base, changed, KM_RANK_TEST_LEAST);
-	else if (compare->is_testable && !compare->significant_count &&
-		 least * (double)compare->tested_count > KM_COMPARE_SIGNIFICANT)
-		warn(compare, "runs_few",
-		     "with %zu and %zu runs no row alone can stand out of %zu that vary (the smallest p is %.2g): more "
-		     "runs are needed for that",
-		     base, changed, compare->tested_count, least);
 }
 
 void km_compare_doubt(struct km_compare *compare)

@@ -104,6 +104,7 @@ static void make_columns(struct view *view)
 	column(view, "old_runs_count", "old runs", "runs of the base that have the row", KM_TYPE_COUNT, machine);
 	column(view, "new_runs_count", "new runs", "runs of what is new that have the row", KM_TYPE_COUNT, machine);
 	column(view, "p", "p", "of the rank test; null where it was not tested", KM_TYPE_REAL, machine);
+	column(view, "p_rank", "p of ranks", "of the Mann-Whitney U test, which has to agree", KM_TYPE_REAL, machine);
 	column(view, "p_adjusted", "p adjusted", "corrected for the number of rows tested", KM_TYPE_REAL, machine);
 	column(view, "is_significant", "significant", "whether p_adjusted is at most 0.05; null where not tested",
 	       KM_TYPE_BOOL, machine);
@@ -182,7 +183,10 @@ static const char *test_text(const struct km_compare_row *row, char *text, size_
 {
 	if (!row->is_tested)
 		return "~ equal";
-	snprintf(text, bytes, "%sp=%.3f", row->is_significant ? "" : "~ ", row->p_adjusted);
+	if (row->p_adjusted < 0.001)
+		snprintf(text, bytes, "%sp<0.001", row->is_significant ? "" : "~ ");
+	else
+		snprintf(text, bytes, "%sp=%.3f", row->is_significant ? "" : "~ ", row->p_adjusted);
 	return text;
 }
 
@@ -248,6 +252,7 @@ static size_t machine_cells(const struct view *view, const struct km_compare_row
 	cells[n++] = (struct km_cell){ .number = old->runs_count };
 	cells[n++] = (struct km_cell){ .number = now->runs_count };
 	cells[n++] = real_cell(row->p, !row->is_tested);
+	cells[n++] = real_cell(row->p_rank, !row->is_tested);
 	cells[n++] = real_cell(row->p_adjusted, !row->is_tested);
 	cells[n++] = (struct km_cell){ .flag = row->is_significant, .is_null = !row->is_tested };
 	return n;
@@ -436,8 +441,8 @@ static void match_lines(struct km_record *record, const struct km_compare *compa
 	}
 	if (compare->is_testable) {
 		snprintf(text, sizeof(text),
-			 "Mann-Whitney U, p corrected for %zu rows that vary (Benjamini-Hochberg); %zu differ by more "
-			 "than noise (p <= 0.05), ~ marks the others",
+			 "Welch's t, p corrected for %zu rows that vary (Benjamini-Hochberg), and Mann-Whitney U "
+			 "agrees; %zu differ by more than noise (p <= 0.05), ~ marks the others",
 			 compare->tested_count, compare->significant_count);
 		km_document_line(record, "test", text);
 	}
