@@ -432,9 +432,12 @@ static int put_batch(struct writer *w, const struct km_output_rows *rows, const 
 		code = no_memory(w);
 	if (!code && data)
 		put_lines(w, data);
+	/* Before libsmartcols cleans up: errno still tells why a write failed. */
+	if (!code)
+		code = km_output_check(w->stream, w->error);
 	free(data);
 	scols_unref_table(table);
-	return code < 0 ? code : km_output_check(w->stream, w->error);
+	return code;
 }
 
 /*
@@ -573,6 +576,8 @@ static int put_rows(struct writer *w, struct km_output_rows *rows, struct batch 
 	if (!batch->rows_count && !section->note && !(section->shape == KM_SHAPE_ROWS && section->title))
 		return 0;
 	code = begin_section(w, section);
+	if (!code)
+		code = km_output_check(w->stream, w->error);
 	if (code < 0)
 		return code;
 	if (batch->rows_count && section->shape == KM_SHAPE_ROWS)
