@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kmstat report and kmstat objects: one analysis a buffer, and its document. */
+/* kmstat report, objects and leaks: one analysis a buffer, and its document. */
 #include <errno.h>
+#include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,7 +150,8 @@ static int run_job(struct job *job, struct km_error *error)
 	return r;
 }
 
-static int run(const struct options *options, make_document *make, bool stops_at_until, struct km_error *error)
+static int run(const struct options *options, make_document *make, bool stops_at_until, bool has_leaks,
+	       struct km_error *error)
 {
 	struct job job = { .options = options, .make = make, .is_first = true };
 	int r = command_analysis_options(options, &job.analysis_options, error);
@@ -159,6 +161,7 @@ static int run(const struct options *options, make_document *make, bool stops_at
 	if (r)
 		return r;
 	job.analysis_options.stops_at_until = stops_at_until;
+	job.analysis_options.has_leaks = has_leaks;
 	job.document_options = (struct km_document_options){
 		.audience = audience_of(options->format),
 		.sort = &job.sort,
@@ -166,6 +169,7 @@ static int run(const struct options *options, make_document *make, bool stops_at
 		.limit = (size_t)options->limit,
 		.fields = options->fields,
 		.verbose = options->verbose,
+		.has_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
 	};
 	r = command_gates_load(options, &job.gates, error);
 	for (size_t i = 0; i < job.gates.rules.count && !r; i++)
@@ -178,10 +182,17 @@ static int run(const struct options *options, make_document *make, bool stops_at
 
 int command_report(const struct options *options, struct km_error *error)
 {
-	return run(options, km_document_report, false, error);
+	bool has_leaks = audience_of(options->format) == KM_FOR_PEOPLE && !options->by && !options->detail;
+
+	return run(options, km_document_report, false, has_leaks, error);
 }
 
 int command_objects(const struct options *options, struct km_error *error)
 {
-	return run(options, km_document_objects, true, error);
+	return run(options, km_document_objects, true, false, error);
+}
+
+int command_leaks(const struct options *options, struct km_error *error)
+{
+	return run(options, km_document_leaks, false, true, error);
 }

@@ -278,6 +278,8 @@ bool command_answers_help(const struct options *options, enum command_id command
 		print_columns(columns, command_events_describe(columns, COLUMNS_LIMIT));
 	else if (command == COMMAND_OBJECTS)
 		print_columns(columns, km_objects_describe(columns, COLUMNS_LIMIT));
+	else if (command == COMMAND_LEAKS)
+		print_columns(columns, km_document_describe_leaks(columns, COLUMNS_LIMIT));
 	else if (options->by)
 		print_group_columns(options->by, columns);
 	else

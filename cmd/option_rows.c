@@ -28,6 +28,12 @@ const struct command_row command_rows[] = {
 		.operand = OPERAND_FILE,
 	},
 	{
+		.name = "leaks",
+		.id = COMMAND_LEAKS,
+		.summary = "the call sites that may have lost what they allocated, and on what evidence",
+		.operand = OPERAND_FILE,
+	},
+	{
 		.name = "events",
 		.id = COMMAND_EVENTS,
 		.summary = "each kmem event, and what the replay made of it",
@@ -601,7 +607,7 @@ const struct option_row option_rows[] = {
 		.argument = "N",
 		.help = "at most N rows, 0 for all (default: tables show what fits, JSON and CSV all)",
 		.group = GROUP_ROWS,
-		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMANDS_RUNS,
+		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS | COMMANDS_RUNS,
 		.parse = parse_limit,
 	},
 	{
@@ -935,7 +941,7 @@ const struct option_row option_rows[] = {
 		.long_name = "verbose",
 		.help = "tell more of the health",
 		.group = GROUP_OUTPUT,
-		.commands = COMMAND_REPORT | COMMAND_OBJECTS,
+		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS,
 		.parse = parse_verbose,
 	},
 	{

@@ -24,15 +24,16 @@ enum command_id {
 	COMMAND_HELP = 1 << 5,
 	COMMAND_MERGE = 1 << 6,
 	COMMAND_COMPARE = 1 << 7,
+	COMMAND_LEAKS = 1 << 8,
 
 	/* Those that replay a trace, those that read one, all. */
-	COMMANDS_REPLAY = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_EVENTS,
+	COMMANDS_REPLAY = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS | COMMAND_EVENTS,
 	COMMANDS_TRACE = COMMANDS_REPLAY | COMMAND_INFO,
 	/* Those that take saved reports as well as traces, and several of them. */
 	COMMANDS_RUNS = COMMAND_MERGE | COMMAND_COMPARE,
 	/* Those with rules. */
 	COMMANDS_GATED = COMMAND_REPORT | COMMAND_COMPARE,
-	COMMANDS_ALL = (1 << 8) - 1,
+	COMMANDS_ALL = (1 << 9) - 1,
 };
 
 enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_FILES, OPERAND_COMMAND };

@@ -196,5 +196,7 @@ bool km_aggregate_has_inexact_peaks(const struct km_aggregate *aggregate);
 /* What an object's key stands for; false for one that is not selected. */
 bool km_aggregate_key(const struct km_aggregate *aggregate, uint32_t key, uint64_t *ret_call_site,
 		      const char **ret_cache);
+/* The row of KM_AXIS_SITE that a selected allocation's key belongs to. */
+uint32_t km_aggregate_key_site(const struct km_aggregate *aggregate, uint32_t key);
 
 #endif

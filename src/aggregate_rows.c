@@ -485,3 +485,8 @@ bool km_aggregate_key(const struct km_aggregate *a, uint32_t key, uint64_t *ret_
 	*ret_cache = km_caches_name(a->selection->caches, km_caches_root(a->selection->caches, a->keys[key].node));
 	return true;
 }
+
+uint32_t km_aggregate_key_site(const struct km_aggregate *a, uint32_t key)
+{
+	return a->keys[key].site;
+}

@@ -70,6 +70,17 @@ static int visit_events(struct pipeline *p, const struct km_event *events, size_
 	return 0;
 }
 
+static int account_leaks(struct pipeline *p, const struct km_event *events, size_t count, struct km_error *error)
+{
+	struct km_analysis *an = p->analysis;
+
+	if (!an->leaks || km_aggregate_is_finished(an->aggregate))
+		return 0;
+	if (km_leaks_account(an->leaks, an->aggregate, events, p->keys, p->outcomes, count))
+		return km_error_set(error, -ENOMEM, "out of memory");
+	return 0;
+}
+
 /* Events in their final order, at most BATCH_EVENTS. */
 static int run_segment(struct pipeline *p, const struct km_event *events, size_t count, struct km_error *error)
 {
@@ -82,9 +93,30 @@ static int run_segment(struct pipeline *p, const struct km_event *events, size_t
 	if (an->mend && km_mend_run(an->mend, events, p->outcomes, count))
 		return km_error_set(error, -ENOMEM, "out of memory");
 	r = km_aggregate_account(an->aggregate, events, p->keys, p->outcomes, count, error);
+	if (!r)
+		r = account_leaks(p, events, count, error);
 	if (!r && (an->options.visit || an->detail))
 		r = visit_events(p, events, count, error);
 	return r;
+}
+
+/* The moment that the report is about. */
+static int finish_counting(struct km_analysis *an, struct km_error *error)
+{
+	struct km_leaks_context context = { .aggregate = an->aggregate,
+					    .table = km_replay_table(an->replay),
+					    .naming = an->naming,
+					    .end_time = an->end_time,
+					    .units_per_second = an->buffer->unit == KM_CLOCK_NS ? 1000000000 : 0 };
+	bool is_first = !km_aggregate_is_finished(an->aggregate);
+	int r = km_aggregate_finish(an->aggregate, context.table, error);
+
+	if (r || !an->leaks || !is_first)
+		return r;
+	if (an->options.on_loss == KM_ON_LOSS_TAINT)
+		context.has_loss = km_replay_last_loss(an->replay, &context.loss_time);
+	r = km_leaks_survey(an->leaks, &context);
+	return r ? km_error_set(error, r, "out of memory") : 0;
 }
 
 /* --time's end: the selection's numbers stay as they are now. */
@@ -98,7 +130,7 @@ static int reach_until(struct pipeline *p, uint64_t time, struct km_error *error
 	an->end_time = time;
 	if (an->options.stops_at_until)
 		p->stopped = true;
-	return km_aggregate_finish(an->aggregate, km_replay_table(an->replay), error);
+	return finish_counting(an, error);
 }
 
 static int reach_mark(struct pipeline *p, const struct km_event *mark, struct km_error *error)
@@ -345,6 +377,11 @@ static int start_counting(struct pipeline *p, uint64_t last_time, struct km_erro
 		km_aggregate_keep_on_loss(an->aggregate);
 	if (!r)
 		r = start_mending(an, error);
+	if (!r && an->options.has_leaks) {
+		an->leaks = km_leaks_new(an->reader, an->start_time, an->buffer->cpu_limit);
+		if (!an->leaks)
+			r = km_error_set(error, -ENOMEM, "out of memory");
+	}
 	return r;
 }
 
@@ -391,7 +428,7 @@ static int run_pass(struct pipeline *p, size_t buffer, struct km_error *error)
 		return refuse_mark(&f->until, error);
 	if (!p->until_is_met)
 		an->end_time = an->stats->last_time;
-	return km_aggregate_finish(an->aggregate, km_replay_table(an->replay), error);
+	return finish_counting(an, error);
 }
 
 /* Ready for another pass; what was learnt of caches is kept. */
@@ -403,9 +440,11 @@ static void forget_pass(struct pipeline *p)
 	km_aggregate_free(an->aggregate);
 	km_replay_free(an->replay);
 	km_mend_free(an->mend);
+	km_leaks_free(an->leaks);
 	an->aggregate = NULL;
 	an->replay = NULL;
 	an->mend = NULL;
+	an->leaks = NULL;
 	p->until_is_met = false;
 	p->stopped = false;
 	p->tie_count = 0;
@@ -427,6 +466,7 @@ static int learn_names(struct pipeline *p, size_t buffer, struct km_error *error
 	an->selection.filter = &no_filter;
 	an->selection.by.count = 0;
 	an->options.visit = NULL;
+	an->options.has_leaks = false;
 	an->options.stops_at_until = false;
 	r = run_pass(p, buffer, error);
 	forget_pass(p);
@@ -461,6 +501,30 @@ static int run_passes(struct pipeline *p, size_t buffer, struct km_error *error)
 	forget_pass(p);
 	r = make_detail(an, error);
 	return r ? r : run_pass(p, buffer, error);
+}
+
+/* Why what looks alive may not be, at any site; NULL: for no such reason. */
+static const char *find_doubt(const struct km_analysis *an, bool until_is_met)
+{
+	static const struct {
+		enum km_warning_code code;
+		const char *doubt;
+	} doubts[] = {
+		{ KM_WARN_EVENT_KINDS_MISSING, "a kind of free event is missing in the recording" },
+		{ KM_WARN_PER_TASK, "only some tasks were recorded, and others may have freed them" },
+		{ KM_WARN_CPUS_LEFT_OUT, "only some CPUs were recorded, and others may have freed them" },
+		{ KM_WARN_SKIPPED_EVENTS, "events could not be read, and may be its frees" },
+	};
+
+	if (an->health.live_is_doubtful && an->options.on_loss != KM_ON_LOSS_KEEP && !until_is_met)
+		return "events were lost, nobody knows when, and may be its frees";
+	for (size_t i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++) {
+		for (size_t k = 0; k < an->health.warnings_count; k++) {
+			if (an->health.warnings[k].code == doubts[i].code)
+				return doubts[i].doubt;
+		}
+	}
+	return NULL;
 }
 
 int km_analysis_run(struct km_reader *reader, size_t buffer, const struct km_analysis_options *options,
@@ -506,6 +570,11 @@ int km_analysis_run(struct km_reader *reader, size_t buffer, const struct km_ana
 	if (an->health.live_is_doubtful && !p->until_is_met && an->options.on_loss != KM_ON_LOSS_KEEP)
 		km_aggregate_set_loss(an->aggregate);
 	km_health_add_replay(&an->health, an->info, an->stats, an->replay, an->aggregate, an->caches, an->naming);
+	if (an->leaks && km_aggregate_is_finished(an->aggregate) &&
+	    km_leaks_judge(an->leaks, find_doubt(an, p->until_is_met))) {
+		r = -ENOMEM;
+		goto no_memory;
+	}
 	km_tie_order_free(p->order);
 	free(p->tie);
 	free(p);
@@ -529,6 +598,7 @@ void km_analysis_free(struct km_analysis *an)
 		return;
 	km_health_release(&an->health);
 	km_detail_free(an->detail);
+	km_leaks_free(an->leaks);
 	km_aggregate_free(an->aggregate);
 	km_replay_free(an->replay);
 	km_mend_free(an->mend);

@@ -17,6 +17,7 @@
 #include "error.h"
 #include "filter.h"
 #include "health.h"
+#include "leaks.h"
 #include "naming.h"
 #include "reader.h"
 #include "replay.h"
@@ -37,6 +38,7 @@ struct km_analysis_options {
 	uint64_t objects_count; /* 0: auto */
 	uint64_t max_memory_bytes;
 	bool has_detail; /* tally sizes, tasks and freeing sites of the selection */
+	bool has_leaks;  /* judge the selection's sites */
 	/*
 	 * Called for every slab event with what became of it (may be NULL).
 	 * key: of a selected allocation, else 0. Other than 0 stops; negative is an error.
@@ -66,6 +68,7 @@ struct km_analysis {
 	struct km_aggregate *aggregate;
 	struct km_health health;
 	struct km_detail *detail; /* NULL unless has_detail */
+	struct km_leaks *leaks;   /* NULL unless has_leaks */
 	uint64_t start_time;      /* of the first event of any kind: time 0 */
 	uint64_t end_time;        /* of the last one, or --time's end: what ages count to */
 	bool has_slab_events;

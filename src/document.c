@@ -123,6 +123,8 @@ void km_document_release(struct km_document *document)
 		km_run_rows_free(state->run_rows[i]);
 	for (size_t i = 0; i < state->objects_count; i++)
 		km_objects_free(state->objects[i]);
+	for (size_t i = 0; i < state->leaks_count; i++)
+		free(state->leaks[i]);
 	free(state->counts);
 	free(state);
 	free((uint16_t *)(uintptr_t)document->fields.indexes);
@@ -271,7 +273,22 @@ static void add_bounds(struct km_record *record, const char *min_name, const cha
 		km_record_number(record, max_name, type, bounds->max);
 }
 
-static void add_totals(struct document_state *state, const struct km_analysis *an)
+/* Of the sites with the verdict leak. */
+static void add_leaks_totals(struct km_record *record, const struct km_analysis *an)
+{
+	uint64_t count = 0, bytes = 0;
+	size_t total;
+	const struct km_leak *rows = km_leaks_rows(an->leaks, &total);
+
+	for (size_t i = 0; i < total && rows[i].verdict == KM_VERDICT_LEAK; i++) {
+		count += rows[i].live_count;
+		bytes += rows[i].live_bytes;
+	}
+	km_record_number(record, "leaks_count", KM_TYPE_COUNT, count);
+	km_record_number(record, "leaks_bytes", KM_TYPE_BYTES, bytes);
+}
+
+static void add_totals(struct document_state *state, const struct km_analysis *an, bool has_leaks)
 {
 	struct km_record *record = km_document_record(state);
 	const struct km_replayed *replayed = km_aggregate_replayed(an->aggregate);
@@ -326,6 +343,8 @@ static void add_totals(struct document_state *state, const struct km_analysis *a
 			 sums->total_allocated_bytes - sums->total_requested_bytes);
 	km_document_time(record, an->buffer, "oldest_age_ns", "oldest_age_ticks", an->end_time - total.oldest_time,
 			 !total.has_survivors);
+	if (has_leaks)
+		add_leaks_totals(record, an);
 	km_record_end_row(record);
 	km_document_add(state, record, "totals", NULL, KM_SHAPE_RECORD, KM_FOR_MACHINES);
 	km_row_release(&total);
@@ -455,6 +474,8 @@ static int report_for_people(struct km_document *document, const struct km_analy
 	if (!r && !has_groups && !an->detail)
 		r = add_rows(document, an, KM_AXIS_CACHE, "caches", "Slab caches", options, PEOPLE_CACHES, false,
 			     error);
+	if (!r && an->leaks)
+		km_document_add_suspects(state, an, options->has_utf8);
 	if (!r && !has_groups)
 		r = add_objects(state, an, "oldest", "Oldest live objects", NULL,
 				options->has_limit && options->limit < PEOPLE_OBJECTS && options->limit
@@ -481,7 +502,7 @@ static int report_for_machines(struct km_document *document, const struct km_ana
 	km_document_add_rules(state, options);
 	add_trace(state, an);
 	km_document_add_filters(state, an->selection.filter);
-	add_totals(state, an);
+	add_totals(state, an, false);
 	r = add_rows(document, an, KM_AXIS_SITE, "sites", "Call sites", options, 0, !has_groups, error);
 	if (!r)
 		r = add_rows(document, an, KM_AXIS_CACHE, "caches", "Slab caches", options, 0, false, error);
@@ -561,6 +582,62 @@ int km_document_objects(struct km_document *document, const struct km_analysis *
 		km_document_add_health_text(state, an, options->verbose);
 	}
 	return km_document_finish(document, r, error);
+}
+
+/* --- leaks --- */
+
+static int fill_leaks(struct km_document *document, const struct km_analysis *an,
+		      const struct km_document_options *options, struct km_error *error)
+{
+	struct document_state *state = document->state;
+	bool is_people = for_people(options);
+	struct km_section *section;
+	size_t total, shown, limit = km_document_limit(options, PEOPLE_SITES);
+
+	km_leaks_rows(an->leaks, &total);
+	shown = limit && limit < total ? limit : total;
+	state->truncated = shown < total;
+	if (is_people) {
+		km_document_add_summary(state, an);
+	} else {
+		add_head(state, "slab", NULL, state->truncated);
+		add_trace(state, an);
+		km_document_add_filters(state, an->selection.filter);
+		add_totals(state, an, true);
+	}
+	section = km_document_add_leaks(state, an, options->has_utf8, shown);
+	if (!section)
+		return 0;
+	section->is_primary = true;
+	if (shown < total)
+		km_document_note_cut(state, section, shown, total);
+	else if (!total)
+		section->note = "none: nothing is live at the end";
+	if (options->fields) {
+		int r = km_fields_parse(options->fields, section->columns, section->columns_count, &document->fields,
+					error);
+		if (r)
+			return r;
+	}
+	if (is_people) {
+		km_document_add_reasons(state, an, shown);
+		km_document_add_health_text(state, an, options->verbose);
+	} else {
+		km_document_add_overflow(state, an);
+		km_document_add_health(state, an);
+	}
+	return 0;
+}
+
+int km_document_leaks(struct km_document *document, const struct km_analysis *an,
+		      const struct km_document_options *options, struct km_error *error)
+{
+	struct document_state *state = NULL;
+	int r = km_document_begin(document, "kmstat.leaks", &state, error);
+
+	if (r)
+		return r;
+	return km_document_finish(document, fill_leaks(document, an, options, error), error);
 }
 
 /* --- info --- */

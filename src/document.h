@@ -30,6 +30,7 @@ struct km_document_options {
 	/* What came of rules, and what was suppressed; borrowed until the document is released. NULL: no rules. */
 	const struct km_gate_outcomes *gates;
 	const struct km_suppressions *suppressions;
+	bool has_utf8; /* people: their terminal shows more than ASCII */
 };
 
 struct km_document {
@@ -46,6 +47,11 @@ int km_document_objects(struct km_document *document, const struct km_analysis *
 /* The comparison is borrowed until the document is released. */
 int km_document_compare(struct km_document *document, const struct km_compare *compare,
 			const struct km_document_options *options, struct km_error *error);
+/* The analysis has leaks. */
+int km_document_leaks(struct km_document *document, const struct km_analysis *analysis,
+		      const struct km_document_options *options, struct km_error *error);
+/* The columns of its candidates, for --fields help. */
+size_t km_document_describe_leaks(struct km_column *columns, size_t limit);
 /* The whole file: reads every buffer through. The reader was opened with only_counts. */
 int km_document_info(struct km_document *document, struct km_reader *reader, const struct km_document_options *options,
 		     struct km_error *error);

@@ -24,6 +24,8 @@ struct document_state {
 	size_t run_rows_count;
 	struct km_objects *objects[2];
 	size_t objects_count;
+	struct leak_rows *leaks[1]; /* owned */
+	size_t leaks_count;
 	void *counts; /* owned: names that columns of info point to; the rows of compare */
 	char notes[8][160];
 	size_t notes_count;
@@ -78,6 +80,20 @@ const char *km_document_live_words(enum km_live_is is);
 void km_document_add_summary(struct document_state *state, const struct km_analysis *analysis);
 void km_document_add_lifetimes(struct document_state *state, const struct km_analysis *analysis);
 void km_document_add_health_text(struct document_state *state, const struct km_analysis *analysis, unsigned verbose);
+
+/* A duration in the buffer's unit; text has KM_FORMAT_BYTES. */
+const char *km_document_time_text(const struct km_buffer_info *buffer, uint64_t value, char *text);
+
+/*
+ * document_leaks.c: the first `count` rows of km_leaks_rows(); why they are
+ * what they are; how many are leaks or never freed; these for `report`. NULL
+ * when out of memory: the document has failed then.
+ */
+struct km_section *km_document_add_leaks(struct document_state *state, const struct km_analysis *analysis,
+					 bool has_utf8, size_t count);
+void km_document_add_reasons(struct document_state *state, const struct km_analysis *analysis, size_t count);
+size_t km_document_count_suspects(const struct km_analysis *analysis);
+void km_document_add_suspects(struct document_state *state, const struct km_analysis *analysis, bool has_utf8);
 
 /* document_info.c */
 int km_document_fill_info(struct document_state *state, struct km_reader *reader, bool for_people,

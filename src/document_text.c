@@ -19,7 +19,7 @@ void km_document_line(struct km_record *record, const char *label, const char *t
 }
 
 /* A time from the first event on, in the buffer's unit. */
-static const char *time_text(const struct km_buffer_info *buffer, uint64_t value, char *text)
+const char *km_document_time_text(const struct km_buffer_info *buffer, uint64_t value, char *text)
 {
 	if (buffer->unit == KM_CLOCK_NS)
 		return km_format_duration(text, value);
@@ -63,7 +63,7 @@ static void events_line(struct km_record *record, const struct km_analysis *an)
 
 	snprintf(text, sizeof(text), "%s in %s, of them %s slab allocation%s and %s free%s",
 		 km_format_count(a, an->stats->events_count),
-		 time_text(an->buffer, an->stats->last_time - an->stats->first_time, b),
+		 km_document_time_text(an->buffer, an->stats->last_time - an->stats->first_time, b),
 		 km_format_count(c, r->alloc_events_count), plural(r->alloc_events_count),
 		 km_format_count(d, r->free_events_count), plural(r->free_events_count));
 	km_document_line(record, "events", text);
@@ -93,7 +93,8 @@ static void live_lines(struct km_record *record, const struct km_analysis *an, c
 	km_document_line(record, "live", text);
 	snprintf(text, sizeof(text), "%s in %s object%s, at +%s", km_format_bytes(a, total->level.peak_live_bytes),
 		 km_format_count(b, sums->at_peak_count), plural(sums->at_peak_count),
-		 time_text(an->buffer, total->level.peak_live_bytes ? total->level.peak_time - an->start_time : 0, c));
+		 km_document_time_text(an->buffer,
+				       total->level.peak_live_bytes ? total->level.peak_time - an->start_time : 0, c));
 	km_document_line(record, "peak", text);
 	n = (size_t)snprintf(text, sizeof(text), "%s in %s allocations, %s of it waste",
 			     km_format_bytes(a, sums->total_allocated_bytes),
@@ -204,7 +205,7 @@ void km_document_add_lifetimes(struct document_state *state, const struct km_ana
 
 		if (!octaves[i])
 			continue;
-		km_record_text(record, "from", time_text(an->buffer, i ? UINT64_C(1) << i : 0, low));
+		km_record_text(record, "from", km_document_time_text(an->buffer, i ? UINT64_C(1) << i : 0, low));
 		km_record_title(record, "from", 0);
 		km_record_number(record, "count", KM_TYPE_COUNT, octaves[i]);
 		km_record_title(record, "freed", 0);

@@ -20,7 +20,7 @@ TREE = pathlib.Path(__file__).resolve().parent.parent
 FIXTURES = TREE / "test" / "fixtures"
 MANUAL = TREE / "man" / "kmstat.1"
 SLAB4 = FIXTURES / "x86_64-6.18-slab4-wl.dat"
-COMMANDS = ("report", "compare", "objects", "events", "info", "merge", "completion", "help")
+COMMANDS = ("report", "compare", "objects", "leaks", "events", "info", "merge", "completion", "help")
 KMSTAT = None
 
 
@@ -164,6 +164,7 @@ class TestManual(unittest.TestCase):
 
     def test_columns_of_objects_and_events(self):
         self.assertEqual(self.manual.names("COLUMNS", "Live objects"), first_words(kmstat("objects", "-s", "help")))
+        self.assertEqual(self.manual.names("COLUMNS", "Leak candidates"), first_words(kmstat("leaks", "-F", "help")))
         header = kmstat("events", "--format", "csv", "-q", "-n", "1", SLAB4).splitlines()[0]
         self.assertEqual(self.manual.names("COLUMNS", "Events"), set(header.split(",")))
 
@@ -201,9 +202,11 @@ class TestManual(unittest.TestCase):
         columns = self.manual.names("COLUMNS", "Call sites, caches and groups")
         columns = {name + "[]" if name in ("caches", "lifetime_ns.histogram") else name for name in columns}
         objects = self.manual.names("COLUMNS", "Live objects")
+        leaks = {name + "[]" if name == "factors.windows" else name
+                 for name in self.manual.names("COLUMNS", "Leak candidates")}
         fields = {"key." + name for name in self.manual.names("COLUMNS", "Fields of --by")}
         for key, names in (("sites", columns), ("caches", columns), ("groups", columns | fields),
-                           ("objects", objects)):
+                           ("objects", objects), ("candidates", leaks)):
             if key + "[]" in keys:
                 keys |= {f"{key}[].{name}" for name in names}
         return keys
@@ -220,7 +223,7 @@ class TestManual(unittest.TestCase):
         seen -= named
         seen = {"events" if key.startswith("events.") else key for key in seen}
         self.assertEqual(seen - documented, set())
-        rows = re.compile(r"(sites|caches|groups|objects|sources)\[\]|filters$")
+        rows = re.compile(r"(sites|caches|groups|objects|candidates|sources)\[\]|filters$")
         self.assertEqual({key for key in documented - seen if not rows.match(key)}, set())
 
     def test_keys_of_report(self):
@@ -265,6 +268,13 @@ class TestManual(unittest.TestCase):
             self.documented_keys("All commands but events", "report and objects", "objects"),
             json.loads(kmstat("objects", "--json", "--objects", "256", SLAB4)),
             json.loads(kmstat("objects", "--json", *chosen, SLAB4)))
+
+    def test_keys_of_leaks(self):
+        report = self.documented_keys("All commands but events", "report and objects", "report")
+        self.check_keys(
+            {key for key in report if not re.match(r"(sites|caches|groups|by|detail)\b", key)} - {"totals.reset_count"} |
+            self.documented_keys("leaks"),
+            json.loads(kmstat("leaks", "--json", "--objects", "256", SLAB4)))
 
     def test_keys_of_info(self):
         self.check_keys(

@@ -124,12 +124,13 @@ class Test(unittest.TestCase):
 
     def test_kinds(self):
         self.assertEqual(sorted(self.validators),
-                         ["kmstat.compare", "kmstat.events", "kmstat.info", "kmstat.objects", "kmstat.report", "kmstat.reports"])
+                         ["kmstat.compare", "kmstat.events", "kmstat.info", "kmstat.leaks", "kmstat.objects",
+                          "kmstat.report", "kmstat.reports"])
 
     def test_warning_codes_are_those_of_the_source(self):
         with open(os.path.join(HERE, "..", "src", "health.c"), encoding="utf-8") as file:
             source = set(re.findall(r'\[KM_WARN_\w+\]\s*=\s*"(\w+)"', file.read()))
-        for kind in ("kmstat.report", "kmstat.objects"):
+        for kind in ("kmstat.report", "kmstat.objects", "kmstat.leaks"):
             health = self.validators[kind].schema["properties"]["health"]["properties"]
             self.assertEqual(set(health["warnings"]["items"]["properties"]["code"]["enum"]), source)
         self.assertGreater(len(source), 10)
@@ -306,7 +307,7 @@ class Test(unittest.TestCase):
         self.assertEqual([s["file"] for s in merged["sources"]], [LEAKY, WL])
 
     def test_reports(self):
-        for command in ("report", "objects"):
+        for command in ("report", "objects", "leaks"):
             for name in MANY_BUFFERS + [WL, "arm64-6.12-2buffers.dat"]:
                 with self.subTest(file=name, arguments=command):
                     document = read(command, "--buffer", "all", name)
@@ -322,6 +323,49 @@ class Test(unittest.TestCase):
             with self.subTest(file=name):
                 self.follows(read("objects", name))
         self.follows(read("objects", WL, "--objects", "256", "-n", "3"))
+
+    def test_leaks(self):
+        for name in ONE:
+            with self.subTest(file=name):
+                leaks, report = read("leaks", name), read("report", name)
+                self.follows(leaks)
+                self.assertEqual({key: value for key, value in leaks["totals"].items() if "leaks" not in key},
+                                 report["totals"])
+                for key in ("trace", "filters", "overflow", "health"):
+                    self.assertEqual(leaks[key], report[key])
+                live = {(site["symbol"], site["live_count"], site["live_bytes"])
+                        for site in report["sites"] if site["live_count"]}
+                found = [(row["symbol"], row["live_count"], row["live_bytes"]) for row in leaks["candidates"]]
+                self.assertEqual(len(found), len(leaks["candidates"]))
+                self.assertEqual(set(found), live)
+                chosen = [row for row in leaks["candidates"] if row["verdict"] == "leak"]
+                self.assertEqual(chosen, leaks["candidates"][:len(chosen)])
+                self.assertEqual(sum(row["live_count"] for row in chosen), leaks["totals"]["leaks_count"])
+                self.assertEqual(sum(row["live_bytes"] for row in chosen), leaks["totals"]["leaks_bytes"])
+                for row in leaks["candidates"]:
+                    factors = row["factors"]
+                    self.assertEqual(sum(count for _, count in factors["windows"]), row["live_count"])
+                    self.assertLessEqual(factors["old_count"] + factors["before_loss_count"], row["live_count"])
+        for variant in (("--objects", "256"), ("--cache", "kmalloc-*"), ("--time", ",50%"), ("-n", "3")):
+            self.follows(read("leaks", LEAKY, *variant))
+
+    def test_leaks_of_a_module_that_leaks(self):
+        """The module's own list of what it leaked, and nothing else."""
+        leaks = read("leaks", LEAKY)
+        self.assertEqual(leaks["totals"]["leaks_count"], 51)
+        first = leaks["candidates"][:6]
+        self.assertEqual({row["function"] for row in first},
+                         {"leak_large", "leak_node", "leak_kmalloc", "leak_cache", "leak_strdup", "leak_account"})
+        self.assertEqual({row["verdict"] for row in first}, {"leak"})
+        verdicts = {row["function"]: row["verdict"] for row in leaks["candidates"]}
+        self.assertEqual(verdicts["ok_kfree_rcu"], "untraced_frees")
+        self.assertEqual(verdicts["ok_single_bulkfree"], "untraced_frees")
+
+    def test_no_leak_where_there_is_none(self):
+        for name in ONE:
+            if name != LEAKY:
+                with self.subTest(file=name):
+                    self.assertEqual(read("leaks", name)["totals"]["leaks_count"], 0)
 
     def test_info(self):
         for name in ALL:
@@ -513,7 +557,7 @@ class Test(unittest.TestCase):
 
     def test_two_runs_are_equal(self):
         for arguments in (("report", "--json"), ("objects", "--json"), ("events", "-q", "--json"), ("info", "--json"),
-                          ("report", "--json", "--objects", "256"), ("report", "-q", "--format", "csv")):
+                          ("leaks", "--json"), ("report", "--json", "--objects", "256"), ("report", "-q", "--format", "csv")):
             for name in [WL, "arm64-6.12-v7zlib.dat"]:
                 with self.subTest(file=name, arguments=arguments):
                     first = run(*arguments, name)
@@ -530,7 +574,7 @@ class Test(unittest.TestCase):
         for key, value in row.items():
             if isinstance(value, dict):
                 cells.update({f"{key}.{k}": v for k, v in Test.flat(value).items()})
-            elif key == "histogram":
+            elif key in ("histogram", "windows"):
                 pass
             elif isinstance(value, bool):
                 cells[key] = "true" if value else "false"
@@ -554,6 +598,7 @@ class Test(unittest.TestCase):
             with self.subTest(file=name):
                 self.csv_agrees(read("report", name)["sites"], "report", name)
                 self.csv_agrees(read("objects", name)["objects"], "objects", name)
+                self.csv_agrees(read("leaks", name)["candidates"], "leaks", name)
                 self.csv_agrees(read_lines(name, "-n", "300"), "events", name, "-n", "300")
                 groups = read("report", name, "--by", "comm,cache")["groups"]
                 self.csv_agrees(groups, "report", name, "--by", "comm,cache")

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * reclaimable: which slab caches the kernel empties by itself under memory
+ * pressure, and which call sites are the slab allocator's own bookkeeping.
+ * It knows names only; it does not look at a trace or at this machine.
+ *
+ * Source of the caches: every kmem_cache_create() with SLAB_RECLAIM_ACCOUNT
+ * in Linux 6.18 (grep over fs, mm, lib, block, kernel, ipc, net), and the
+ * kmalloc-rcl- classes of mm/slab_common.c. Older kernels' names of the same
+ * caches are listed too, and those are left out whose objects are flagged
+ * but pinned: inodes of sockets, message queues and files in memory. A flag of the allocation itself, __GFP_RECLAIMABLE,
+ * is the caller's to look at.
+ */
+#ifndef KM_RECLAIMABLE_H
+#define KM_RECLAIMABLE_H
+
+#include <stdbool.h>
+
+/* Whether the cache of this name holds what the kernel can drop and read again. */
+bool km_reclaimable_cache(const char *name);
+/* Whether it holds inodes: other objects, such as security blobs, are made and freed one for one with them. */
+bool km_reclaimable_is_inode_cache(const char *name);
+/*
+ * The same by the function that allocates, for kernels whose events do not
+ * name the cache: functions that allocate from one reclaimable cache only.
+ */
+bool km_reclaimable_function(const char *function);
+/* Whether a function (as km_site_name.function) allocates for the slab allocator or the tracer itself. */
+bool km_allocator_internal_function(const char *function);
+
+#endif

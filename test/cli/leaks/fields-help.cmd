@@ -1,0 +1,1 @@
+kmstat leaks -F help

@@ -1,0 +1,1 @@
+kmstat leaks --cache nosuch x86_64-6.12-gt-leaky.dat

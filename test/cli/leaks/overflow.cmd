@@ -1,0 +1,1 @@
+kmstat leaks --objects 256 -n 3 x86_64-6.18-slab4-wl.dat

@@ -1,0 +1,1 @@
+kmstat leaks x86_64-6.18-slab4-wl.dat
