@@ -8,8 +8,8 @@
  * in Linux 6.18 (grep over fs, mm, lib, block, kernel, ipc, net), and the
  * kmalloc-rcl- classes of mm/slab_common.c. Older kernels' names of the same
  * caches are listed too, and those are left out whose objects are flagged
- * but pinned: inodes of sockets, message queues and files in memory. A flag of the allocation itself, __GFP_RECLAIMABLE,
- * is the caller's to look at.
+ * but pinned: inodes of sockets, message queues and files in memory. A flag of the allocation itself,
+ * __GFP_RECLAIMABLE, is the caller's to look at.
  */
 #ifndef KM_RECLAIMABLE_H
 #define KM_RECLAIMABLE_H
