@@ -366,19 +366,21 @@ START_TEST(unknown_options)
 	expect_refused(COMMAND_REPORT, "-q\xff",
 		       "-q\xff: no such option; \"kmstat report --help\" lists those there are");
 	/* Options of other commands. */
+	expect_refused(COMMAND_INFO, "--cache=x",
+		       "--cache: not an option of \"kmstat info\"; it is one of report, compare, objects, leaks, "
+		       "events and merge");
 	expect_refused(
-		COMMAND_INFO, "--cache=x",
-		"--cache: not an option of \"kmstat info\"; it is one of report, compare, objects, events and merge");
-	expect_refused(COMMAND_INFO, "-C 0",
-		       "-C: not an option of \"kmstat info\"; it is one of report, compare, objects, events and merge");
+		COMMAND_INFO, "-C 0",
+		"-C: not an option of \"kmstat info\"; it is one of report, compare, objects, leaks, events and merge");
 	expect_refused(COMMAND_OBJECTS, "--detail",
 		       "--detail: not an option of \"kmstat objects\"; it is one of report");
 	expect_refused(COMMAND_REPORT, "--ptr 5", "--ptr: not an option of \"kmstat report\"; it is one of events");
 	expect_refused(COMMAND_EVENTS, "-s a",
 		       "-s: not an option of \"kmstat events\"; it is one of report and objects");
-	expect_refused(COMMAND_HELP, "--json",
-		       "--json: not an option of \"kmstat help\"; it is one of report, compare, objects, events, info "
-		       "and merge");
+	expect_refused(
+		COMMAND_HELP, "--json",
+		"--json: not an option of \"kmstat help\"; it is one of report, compare, objects, leaks, events, info "
+		"and merge");
 }
 END_TEST
 
