@@ -85,7 +85,7 @@ static __attribute__((noinline)) void fold_bytes(int64_t *bytes)
 	memset(bytes + KM_LEAKS_BUCKETS / 2, 0, KM_LEAKS_BUCKETS / 2 * sizeof(*bytes));
 }
 
-static inline void count_birth(uint32_t *births, uint64_t origin, unsigned *shift, uint64_t time)
+static inline void count_birth(uint32_t *births, uint64_t origin, uint8_t *shift, uint64_t time)
 {
 	uint64_t since = time > origin ? time - origin : 0;
 
@@ -101,46 +101,51 @@ static inline void change_live(struct km_leaks *leaks, struct leak_site *site, u
 	for (; since >> site->net_shift >= KM_LEAKS_BUCKETS; site->net_shift++)
 		fold_bytes(site->net_bytes);
 	site->net_bytes[since >> site->net_shift] += bytes;
-	site->live_bytes += (uint64_t)bytes;
 }
 
 /* --- events --- */
 
-static inline struct leak_site *site_of(struct km_leaks *leaks, const struct km_aggregate *aggregate, uint32_t key)
+/* Of a key that is met for the first time: room, and its site. */
+static __attribute__((noinline)) int learn_key(struct km_leaks *leaks, const struct km_aggregate *aggregate,
+					       uint32_t key)
 {
 	uint32_t site = km_aggregate_key_site(aggregate, key);
 
-	if (__builtin_expect(site >= leaks->sites_room, 0) &&
-	    grow(&leaks->sites, &leaks->sites_room, site, sizeof(*leaks->sites)))
-		return NULL;
-	return &leaks->sites[site];
+	if (site >= leaks->sites_room && grow(&leaks->sites, &leaks->sites_room, site, sizeof(*leaks->sites)))
+		return -ENOMEM;
+	if (key >= leaks->keys_room && grow(&leaks->keys, &leaks->keys_room, key, sizeof(*leaks->keys)))
+		return -ENOMEM;
+	leaks->keys[key].site = site + 1;
+	return 0;
 }
 
-static int add_birth(struct km_leaks *leaks, const struct km_aggregate *aggregate, const struct km_event *e,
-		     uint32_t key)
+static inline struct leak_site *site_of(struct km_leaks *leaks, const struct km_aggregate *aggregate, uint32_t key)
+{
+	if (__builtin_expect(key >= leaks->keys_room || !leaks->keys[key].site, 0) && learn_key(leaks, aggregate, key))
+		return NULL;
+	return &leaks->sites[leaks->keys[key].site - 1];
+}
+
+static inline int add_birth(struct km_leaks *leaks, const struct km_aggregate *aggregate, const struct km_event *e,
+			    uint32_t key)
 {
 	struct leak_site *site = site_of(leaks, aggregate, key);
 
 	if (!site)
 		return -ENOMEM;
-	if (__builtin_expect(key >= leaks->keys_room, 0) &&
-	    grow(&leaks->keys, &leaks->keys_room, key, sizeof(*leaks->keys)))
-		return -ENOMEM;
 	if (__builtin_expect(!site->is_used, 0)) {
 		site->is_used = true;
-		site->life.origin = e->time;
+		site->origin = e->time;
 	}
-	count_birth(site->births, site->life.origin, &site->life.shift, e->time);
+	count_birth(site->births, site->origin, &site->life_shift, e->time);
 	count_birth(leaks->keys[key].births, leaks->start_time, &leaks->keys[key].shift, e->time);
-	site->births_count++;
 	site->reclaimable_count += (e->gfp & leaks->reclaimable_flag) != 0;
-	site->last_birth = e->time;
 	change_live(leaks, site, e->time, (int64_t)e->bytes_alloc);
 	return 0;
 }
 
-static int add_death(struct km_leaks *leaks, const struct km_aggregate *aggregate, const struct km_object *object,
-		     uint64_t time, bool is_reuse)
+static inline int add_death(struct km_leaks *leaks, const struct km_aggregate *aggregate,
+			    const struct km_object *object, uint64_t time, bool is_reuse)
 {
 	struct leak_site *site;
 
@@ -150,11 +155,12 @@ static int add_death(struct km_leaks *leaks, const struct km_aggregate *aggregat
 	if (!site)
 		return -ENOMEM;
 	change_live(leaks, site, time, -(int64_t)object->bytes_alloc);
-	if (object->key < leaks->keys_room) {
-		leaks->keys[object->key].matched_count += !is_reuse;
-		leaks->keys[object->key].implied_count += is_reuse;
+	if (!is_reuse) {
+		leaks->keys[object->key].matched_count++;
+		return 0;
 	}
-	return is_reuse ? km_histogram_add(&site->reuse_times, time > object->time ? time - object->time : 0) : 0;
+	leaks->keys[object->key].implied_count++;
+	return km_histogram_add(&site->reuse_times, time > object->time ? time - object->time : 0);
 }
 
 /* The object goes over to the second event's site, with the time of the first. */
@@ -171,11 +177,9 @@ static int move_birth(struct km_leaks *leaks, const struct km_aggregate *aggrega
 
 		if (!site)
 			return -ENOMEM;
-		bucket = km_frame_bucket(site->life.origin, site->life.shift, object->time);
+		bucket = km_frame_bucket(site->origin, site->life_shift, object->time);
 		if (site->births[bucket])
 			site->births[bucket]--;
-		if (site->births_count)
-			site->births_count--;
 		change_live(leaks, site, e->time, -(int64_t)object->bytes_alloc);
 	}
 	return km_key_is_selected(key) ? add_birth(leaks, aggregate, e, key) : 0;
@@ -184,8 +188,12 @@ static int move_birth(struct km_leaks *leaks, const struct km_aggregate *aggrega
 static void forget_live(struct km_leaks *leaks, uint64_t time)
 {
 	for (uint32_t i = 0; i < leaks->sites_room; i++) {
-		if (leaks->sites[i].live_bytes)
-			change_live(leaks, &leaks->sites[i], time, -(int64_t)leaks->sites[i].live_bytes);
+		int64_t live = 0;
+
+		for (unsigned k = 0; k < KM_LEAKS_BUCKETS; k++)
+			live += leaks->sites[i].net_bytes[k];
+		if (live)
+			change_live(leaks, &leaks->sites[i], time, -live);
 	}
 }
 
@@ -255,7 +263,7 @@ static void note_old(struct km_leaks *leaks, struct leak_site *site, const struc
 	} else if (age > site->old_age) {
 		s->old_count++;
 		s->old_bytes += o->bytes_alloc;
-		s->old_by_life[km_frame_bucket(site->life.origin, site->life.shift, o->time)]++;
+		s->old_by_life[km_frame_bucket(site->origin, site->life_shift, o->time)]++;
 	}
 }
 
@@ -279,7 +287,7 @@ static int add_survivor(struct km_leaks *leaks, struct leak_site *site, const st
 	s->pid_max = o->pid > s->pid_max ? o->pid : s->pid_max;
 	if (o->cpu / 64 < leaks->cpu_words)
 		s->cpus[o->cpu / 64] |= UINT64_C(1) << (o->cpu % 64);
-	s->by_life[km_frame_bucket(site->life.origin, site->life.shift, o->time)]++;
+	s->by_life[km_frame_bucket(site->origin, site->life_shift, o->time)]++;
 	s->windows[window < KM_LEAKS_WINDOWS ? window : KM_LEAKS_WINDOWS - 1]++;
 	note_old(leaks, site, o, age);
 	return km_histogram_add(&s->ages, age);
@@ -323,7 +331,7 @@ int km_leaks_survey(struct km_leaks *leaks, const struct km_leaks_context *conte
 			continue;
 		km_slot_unpack(&table->slots[i], &object);
 		site = site_of(leaks, context->aggregate, object.key);
-		if (!site || object.key >= leaks->keys_room || add_survivor(leaks, site, &object))
+		if (!site || add_survivor(leaks, site, &object))
 			return -ENOMEM;
 		leaks->keys[object.key].live_bytes += object.bytes_alloc;
 	}

@@ -9,45 +9,47 @@
  * show is that a site's objects do not go the way its other objects went.
  * The factors, per site (times in the clock's unit, ns for most):
  *
- *   n, f, r, s   tracked allocations, traced frees, implied frees, survivors
- *   p99          of the lifetimes of the f objects whose free was traced, the
- *                upper edge of its bin (histogram.h: at most 25 % too high)
- *   old          survivors of age > max(4 x p99, 1 % of the trace), born
- *                behind the last loss of events: they outlived what the site
- *                frees, so they will hardly be freed by the same code
- *   freed_old    objects that were older than that when they were freed, with
- *                an event or without: where there are many, old is not odd
- *   traced_share f / (f + r): how many of the deaths that are known had an
- *                event. Untraced frees (kfree_rcu, bulk) leave objects that
- *                look alive until their address is used again.
- *   cache_traced_share  the same of all objects of its cache: what a site
- *                that never freed with an event is judged by
- *   chances      allocations from the same cache by anybody behind the birth
- *                of the mean survivor: how often its address could have
- *                been handed out again had it been freed
- *   spread       of the old ones over the site's own births. The site's
- *                life, first to last birth, is cut into 16 to 32 buckets of
- *                equal time; H = -sum p log p over those that hold old
- *                survivors, spread = H / log(min(old, buckets that hold
- *                births)). A leak ~ 1; what was set up once, or is only not
- *                freed yet, sits at one end: ~ 0. (Entropy of live
- *                generations: the idea of GenCount and Plumbr.)
- *   early, late  share of survivors among births of the site's first and
- *                last half; a leak loses as many of the old as of the new,
- *                while what is freed late dwindles with its age
- *   never_freed  Kaplan and Meier's product limit at the greatest age:
- *                share of the births that are never freed, live ones taken
- *                as right-censored at their age; implied frees count as
- *                deaths at the time their address was used again
- *                (JASA 53, 1958). Log-scaled bins; what is censored in a bin
- *                leaves at its middle.
- *   growth       bytes a second that the site's live bytes drift by: the
- *                trace is cut into 16 to 32 buckets of equal time, d_i is
- *                the change of live bytes in bucket i, m of them of width w:
- *                slope = mean(d) / w, error = sd(d) / (sqrt(m) w), the drift
- *                of a random walk and its standard error
- *   score        bytes of the old x spread x traced_share, in bytes: orders
- *                the rows of one verdict
+ *   n, f, r, s    tracked allocations, traced frees, implied frees, survivors
+ *   lifetime_p99  of the f objects whose free was traced, to the upper edge
+ *                 of its bin (histogram.h: at most 25 % too high)
+ *   old           survivors of age > max(4 x p99, 1 % of the trace), born
+ *                 behind the last loss of events
+ *   freed_old     objects that were that old when they were freed, with an
+ *                 event or without: where there are many, old is not odd
+ *   traced_share  f / (f + r): how many of the deaths that are known had an
+ *                 event. Untraced frees (kfree_rcu, bulk) leave objects that
+ *                 look alive until their address is used again.
+ *   cache_traced_share  the same of all selected objects of its cache: what
+ *                 a site that freed nothing is judged by
+ *   chances       selected allocations from the same cache behind the birth
+ *                 of the mean survivor: how often its address could have
+ *                 been handed out again had it been freed
+ *   spread        of the old ones over the site's own births. The site's
+ *                 life, first to last birth, is cut into 16 to 32 buckets of
+ *                 equal time; H = -sum p log p, p the share of the old in a
+ *                 bucket; spread = H / log(min(old, buckets with births)).
+ *                 A leak ~ 1; what was set up once, or is only not freed
+ *                 yet, sits at one end: ~ 0. (Live generations: the idea of
+ *                 GenCount and Plumbr.)
+ *   early, late   share of survivors among births of the site's first and
+ *                 last half: a leak loses as many of the old as of the new,
+ *                 while what is freed late dwindles with its age
+ *   never_freed   product limit (Kaplan and Meier, JASA 53, 1958) at the
+ *                 greatest age: share of births never freed, live ones taken
+ *                 as censored at their age; implied frees are deaths when
+ *                 their address was used again. Log-scaled bins; what is
+ *                 censored in a bin leaves at its middle. One death at the
+ *                 greatest age moves it much: no verdict hangs on it.
+ *   growth        bytes a second that live bytes drift by: the trace is cut
+ *                 into 16 to 32 buckets of equal time, d_i is the change of
+ *                 live bytes in bucket i, m of them of width w: slope =
+ *                 mean(d) / w, error = sd(d) / (sqrt(m) w), those of a
+ *                 random walk with drift
+ *   score         bytes of the old x spread x traced_share, in bytes: orders
+ *                 the rows of the verdict leak
+ *
+ * The rules that make a verdict of them are in leaks_verdict.c, with their
+ * thresholds, and in the manual's LEAKS.
  *
  * Memory is bounded per site, whatever the trace: buckets double in width
  * when they are full, two becoming one.

@@ -6,23 +6,16 @@
 #include "histogram.h"
 #include "leaks.h"
 
-/* Counts in buckets of equal time, 2^shift units wide; all of them are used once `shift` grew. */
-struct frame {
-	uint64_t origin;
-	unsigned shift;
-};
-
-/* A call site, number as km_aggregate_key_site() has it. */
+/* A call site, number as km_aggregate_key_site() has it. What each event touches comes first. */
 struct leak_site {
+	uint64_t origin;    /* its first birth */
+	uint8_t life_shift; /* births[] are buckets of 2^life_shift units from there */
+	uint8_t net_shift;  /* of net_bytes[], from time 0 on */
 	bool is_used;
-	struct frame life;                   /* from its first birth on */
-	unsigned net_shift;                  /* of net[], whose origin is time 0 */
-	uint32_t births[KM_LEAKS_BUCKETS];   /* tracked, by life */
+	uint32_t births[KM_LEAKS_BUCKETS];   /* tracked */
 	int64_t net_bytes[KM_LEAKS_BUCKETS]; /* change of live bytes */
-	uint64_t live_bytes;                 /* as replayed so far */
-	uint64_t last_birth;
-	uint64_t births_count, reclaimable_count; /* tracked; with __GFP_RECLAIMABLE */
-	struct km_histogram reuse_times;          /* of implied frees: from birth to the next use of the address */
+	uint64_t reclaimable_count;          /* births with __GFP_RECLAIMABLE */
+	struct km_histogram reuse_times;     /* of implied frees: from birth to the next use of the address */
 
 	/* The survey. */
 	uint64_t old_age;
@@ -43,8 +36,9 @@ struct survivors {
 
 /* A (site, cache node, group). */
 struct leak_key {
-	unsigned shift;                        /* of births[] */
-	uint32_t births[KM_LEAKS_BUCKETS];     /* from time 0 on */
+	uint32_t site; /* + 1; 0: not asked for yet */
+	uint8_t shift; /* of births[], from time 0 on */
+	uint32_t births[KM_LEAKS_BUCKETS];
 	uint64_t matched_count, implied_count; /* frees */
 	uint64_t live_bytes;                   /* of the survey */
 };
@@ -70,6 +64,15 @@ static inline unsigned km_frame_bucket(uint64_t origin, unsigned shift, uint64_t
 	uint64_t bucket = time > origin ? (time - origin) >> shift : 0;
 
 	return bucket < KM_LEAKS_BUCKETS ? (unsigned)bucket : KM_LEAKS_BUCKETS - 1;
+}
+
+static inline uint64_t km_leak_births_count(const struct leak_site *site)
+{
+	uint64_t count = 0;
+
+	for (unsigned i = 0; i < KM_LEAKS_BUCKETS; i++)
+		count += site->births[i];
+	return count;
 }
 
 /*

@@ -123,10 +123,10 @@ static double spread_of(const struct leak_site *site)
 static void shares_of(const struct leak_site *site, double *ret_early, double *ret_late)
 {
 	const struct survivors *s = site->survivors;
-	uint64_t births[2] = { 0 }, live[2] = { 0 }, before = 0;
+	uint64_t births[2] = { 0 }, live[2] = { 0 }, before = 0, count = km_leak_births_count(site);
 
 	for (unsigned i = 0; i < KM_LEAKS_BUCKETS; i++) {
-		bool is_late = before + site->births[i] / 2 >= site->births_count / 2 && before > 0;
+		bool is_late = before + site->births[i] / 2 >= count / 2 && before > 0;
 
 		before += site->births[i];
 		births[is_late] += site->births[i];
@@ -674,10 +674,10 @@ static int find_caches(struct km_leaks *leaks, const uint32_t *row_of, struct ju
 	for (size_t i = 0; i < leaks->rows_count; i++) {
 		const struct leak_site *site = judged[i].site;
 
-		judged[i].is_reclaimable =
-			(double)judged[i].reclaimable_bytes >=
-				limits.reclaimable_share * (double)leaks->rows[i].live_bytes ||
-			(double)site->reclaimable_count >= limits.reclaimable_share * (double)site->births_count;
+		judged[i].is_reclaimable = (double)judged[i].reclaimable_bytes >=
+						   limits.reclaimable_share * (double)leaks->rows[i].live_bytes ||
+					   (double)site->reclaimable_count >=
+						   limits.reclaimable_share * (double)km_leak_births_count(site);
 	}
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const inode_caches[] = {
-	"inode_cache", "*_inode_cache", "*_inode", "*_inode_info", "btrfs_inode", "xfs_inode", "ntfs_big_inode_cache",
+	"inode_cache", "*_inode_cache", "*_inode", "*_inode_info", "*_inode_slab",
 };
 
 /*
@@ -18,44 +18,29 @@ static const char *const pinned_caches[] = {
 };
 
 static const char *const other_caches[] = {
-	"dentry",
-	"kmalloc-rcl-*",
-	"buffer_head",
-	"radix_tree_node",
 	"bdev_cache",
+	"bio_post_read_ctx",
+	"btrfs_trans_handle",
+	"buffer_head",
+	"dax_cache",
+	"dentry",
 	"dquot",
-	"mb_cache_entry",
-	"fscrypt_inode_info",
-	"fsverity_info",
-	"ext4_extent_status",
-	"ext4_es",
-	"ext4_pending_reservation",
-	"ext4_io_end",
-	"ext4_io_end_vec",
-	"ext4_bio_post_read_ctx",
-	"ext4_prealloc_space",
+	"erofs_pcluster-*",
 	"ext4_allocation_context",
+	"ext4_fc_dentry_update",
 	"ext4_free_data",
 	"ext4_groupinfo_*",
-	"ext4_fc_dentry_update",
-	"ext4_system_zone",
+	"ext4_io_end",
+	"ext4_prealloc_space",
+	"extent_status",
+	"fscrypt_inode_info",
 	"jbd2_*",
+	"kmalloc-rcl-*",
+	"mb_cache_entry",
+	"pending_reservation",
+	"radix_tree_node",
 	"xfs_buf",
 	"xfs_ili",
-	"xfs_ifork",
-	"btrfs_extent_buffer",
-	"btrfs_extent_map",
-	"btrfs_path",
-	"btrfs_delayed_node",
-	"f2fs_*",
-	"erofs_pcluster-*",
-	"nfs_page",
-	"ubifs_inode_slab",
-	"squashfs_*",
-	"isofs_*",
-	"nfs4_layout*",
-	"gfs2_glock*",
-	"ovl_*",
 };
 
 /* fs/dcache.c, fs/buffer.c, lib/xarray.c, lib/radix-tree.c, and the alloc_inode of file systems. */

@@ -4,11 +4,13 @@
  * pressure, and which call sites are the slab allocator's own bookkeeping.
  * It knows names only; it does not look at a trace or at this machine.
  *
- * Source of the caches: every kmem_cache_create() with SLAB_RECLAIM_ACCOUNT
- * in Linux 6.18 (grep over fs, mm, lib, block, kernel, ipc, net), and the
- * kmalloc-rcl- classes of mm/slab_common.c. Older kernels' names of the same
- * caches are listed too, and those are left out whose objects are flagged
- * but pinned: inodes of sockets, message queues and files in memory. A flag of the allocation itself,
+ * Source of the caches: those whose reclaim_account in /sys/kernel/slab is 1
+ * (SLAB_RECLAIM_ACCOUNT) on Linux 6.18.44 with ext4, btrfs, xfs, erofs,
+ * squashfs, overlay and fuse; and the inode caches of other file systems, by
+ * the form of their names. Such caches are merged with their like only
+ * (SLAB_MERGE_SAME, mm/slab.h), so a merged cache's name tells the same.
+ * Left out are those whose objects are flagged but pinned: inodes of sockets,
+ * message queues and files in memory. A flag of the allocation itself,
  * __GFP_RECLAIMABLE, is the caller's to look at.
  */
 #ifndef KM_RECLAIMABLE_H

@@ -81,7 +81,16 @@ char *__wrap_strndup(const char *text, size_t bytes)
 }
 
 /* What a run asks for. */
-enum what { REPORT_JSON, REPORT_TABLE, OBJECTS_JSON, INFO_TABLE, MERGED_JSON, COMPARED_MARKDOWN, COMPARED_JUNIT };
+enum what {
+	REPORT_JSON,
+	REPORT_TABLE,
+	OBJECTS_JSON,
+	LEAKS_TABLE,
+	INFO_TABLE,
+	MERGED_JSON,
+	COMPARED_MARKDOWN,
+	COMPARED_JUNIT
+};
 
 static int write_document(struct km_document *document, enum what what, FILE *out, struct km_error *error)
 {
@@ -91,7 +100,7 @@ static int write_document(struct km_document *document, enum what what, FILE *ou
 		return km_output_markdown(out, &document->report, &document->fields, error);
 	if (what == COMPARED_JUNIT)
 		return km_output_junit(out, &document->report, error);
-	if (what != REPORT_TABLE && what != INFO_TABLE)
+	if (what != REPORT_TABLE && what != LEAKS_TABLE && what != INFO_TABLE)
 		return km_output_json(out, &document->report, &document->fields, error);
 	return km_output_table(out, &document->report, &document->fields, &style, error);
 }
@@ -194,8 +203,9 @@ static int analyse(struct km_reader *reader, enum what what, FILE *out, struct k
 	struct km_document document;
 	int r;
 
-	if (what == REPORT_TABLE || what == INFO_TABLE)
+	if (what == REPORT_TABLE || what == LEAKS_TABLE || what == INFO_TABLE)
 		document_options.audience = KM_FOR_PEOPLE;
+	options.has_leaks = what == LEAKS_TABLE;
 	if (what == REPORT_TABLE)
 		r = km_by_parse("function,cache,comm", &options.by, error);
 	else
@@ -211,6 +221,8 @@ static int analyse(struct km_reader *reader, enum what what, FILE *out, struct k
 		}
 		if (!r && what == OBJECTS_JSON)
 			r = km_document_objects(&document, analysis, &document_options, error);
+		else if (!r && what == LEAKS_TABLE)
+			r = km_document_leaks(&document, analysis, &document_options, error);
 		else if (!r)
 			r = km_document_report(&document, analysis, &document_options, error);
 	}
@@ -314,6 +326,12 @@ START_TEST(objects_json)
 }
 END_TEST
 
+START_TEST(leaks_table)
+{
+	try_all(TW_KERNEL_6_12, LEAKS_TABLE);
+}
+END_TEST
+
 START_TEST(info_table)
 {
 	try_all(TW_KERNEL_6_18, INFO_TABLE);
@@ -336,7 +354,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		report_json, report_of_learnt_names, objects_json, info_table, merged_json, compared, NULL
+		report_json, report_of_learnt_names, objects_json, leaks_table, info_table, merged_json, compared, NULL
 	};
 
 	return km_test_main("alloc_failure", tests, 240);
