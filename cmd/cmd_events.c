@@ -116,7 +116,8 @@ static const char *outcome_name(const struct km_event *event, const struct km_ou
 					     [KM_OUTCOME_DOUBLED] = "doubled",
 					     [KM_OUTCOME_MATCHED] = "matched",
 					     [KM_OUTCOME_UNMATCHED] = "unmatched",
-					     [KM_OUTCOME_NULL] = "null" };
+					     [KM_OUTCOME_NULL] = "null",
+					     [KM_OUTCOME_SAMPLED_OUT] = "sampled_out" };
 
 	(void)event;
 	return outcome->implied_free ? "implied_free" : names[outcome->kind];
@@ -327,6 +328,7 @@ static void put_event(struct job *job, const struct shown_event *shown)
 		{ "matched", "matched" },
 		{ "doubled", "doubled: tells again of" },
 		{ "null", "null, nothing freed" },
+		{ "sampled_out", "sampled out" },
 	};
 	const char *outcome = shown->outcome;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kmstat report, objects and leaks: one analysis a buffer, and its document. */
+/* kmstat report, objects, leaks and size: one analysis a buffer, and its document. */
 #include <errno.h>
 #include <langinfo.h>
 #include <stdlib.h>
@@ -150,7 +150,7 @@ static int run_job(struct job *job, struct km_error *error)
 	return r;
 }
 
-static int run(const struct options *options, make_document *make, bool stops_at_until, bool has_leaks,
+static int run(const struct options *options, enum command_id command, make_document *make, bool has_leaks,
 	       struct km_error *error)
 {
 	struct job job = { .options = options, .make = make, .is_first = true };
@@ -160,7 +160,8 @@ static int run(const struct options *options, make_document *make, bool stops_at
 		r = km_sort_parse(options->sort, &job.sort, error);
 	if (r)
 		return r;
-	job.analysis_options.stops_at_until = stops_at_until;
+	job.analysis_options.stops_at_until = command == COMMAND_OBJECTS;
+	job.analysis_options.has_sizes = command == COMMAND_SIZE;
 	job.analysis_options.has_leaks = has_leaks;
 	job.document_options = (struct km_document_options){
 		.audience = audience_of(options->format),
@@ -184,15 +185,20 @@ int command_report(const struct options *options, struct km_error *error)
 {
 	bool has_leaks = audience_of(options->format) == KM_FOR_PEOPLE && !options->by && !options->detail;
 
-	return run(options, km_document_report, false, has_leaks, error);
+	return run(options, COMMAND_REPORT, km_document_report, has_leaks, error);
 }
 
 int command_objects(const struct options *options, struct km_error *error)
 {
-	return run(options, km_document_objects, true, false, error);
+	return run(options, COMMAND_OBJECTS, km_document_objects, false, error);
 }
 
 int command_leaks(const struct options *options, struct km_error *error)
 {
-	return run(options, km_document_leaks, false, true, error);
+	return run(options, COMMAND_LEAKS, km_document_leaks, true, error);
+}
+
+int command_size(const struct options *options, struct km_error *error)
+{
+	return run(options, COMMAND_SIZE, km_document_size, false, error);
 }

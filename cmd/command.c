@@ -15,6 +15,7 @@
 #include "objects.h"
 
 #define COLUMNS_LIMIT 96
+#define HELP_BYTES    (32 << 10)
 
 /* --- input --- */
 
@@ -216,6 +217,7 @@ int command_analysis_options(const struct options *options, struct km_analysis_o
 		.objects_count = options->objects_count,
 		.max_memory_bytes =
 			options->has_max_memory ? options->max_memory_bytes : km_analysis_default_max_memory(),
+		.when_full = options->when_full == WHEN_FULL_SAMPLE ? KM_WHEN_FULL_SAMPLE : KM_WHEN_FULL_DROP,
 		.has_detail = options->detail,
 		.on_loss = loss[options->on_loss],
 		.has_reorder_window = options->has_reorder_window,
@@ -263,6 +265,8 @@ bool command_answers_help(const struct options *options, enum command_id command
 {
 	struct km_column columns[COLUMNS_LIMIT];
 
+	/* All of it is kept until the end, where a failed write is told by its errno. */
+	setvbuf(stdout, NULL, _IOFBF, HELP_BYTES);
 	if (is_help(options->metric)) {
 		print_metrics();
 		return true;

@@ -25,6 +25,7 @@ enum exit_status { EXIT_DONE = 0, EXIT_LIMIT = 1, EXIT_USAGE_OR_INPUT = 2, EXIT_
 int command_report(const struct options *options, struct km_error *error);
 int command_objects(const struct options *options, struct km_error *error);
 int command_leaks(const struct options *options, struct km_error *error);
+int command_size(const struct options *options, struct km_error *error);
 int command_events(const struct options *options, struct km_error *error);
 int command_info(const struct options *options, struct km_error *error);
 int command_merge(const struct options *options, struct km_error *error);

@@ -40,6 +40,12 @@ const struct command_row command_rows[] = {
 		.operand = OPERAND_FILE,
 	},
 	{
+		.name = "size",
+		.id = COMMAND_SIZE,
+		.summary = "what tables of other sizes would have seen, and how large one must be",
+		.operand = OPERAND_FILE,
+	},
+	{
 		.name = "info",
 		.id = COMMAND_INFO,
 		.summary = "what is in a trace file: kernel, clock, buffers, events, losses",
@@ -405,6 +411,18 @@ static int parse_on_loss(struct options *options, const struct option_row *row, 
 	return 0;
 }
 
+static int parse_when_full(struct options *options, const struct option_row *row, const char *argument,
+			   struct km_error *error)
+{
+	unsigned index;
+	int r = parse_word(row, argument, &index, error);
+
+	if (r < 0)
+		return r;
+	options->when_full = (enum when_full)index;
+	return 0;
+}
+
 static int parse_per(struct options *options, const struct option_row *row, const char *argument,
 		     struct km_error *error)
 {
@@ -625,7 +643,7 @@ const struct option_row option_rows[] = {
 		.argument = "N",
 		.help = "the same as --limit, as perf kmem spells it",
 		.group = GROUP_ROWS,
-		.commands = COMMANDS_REPLAY | COMMANDS_RUNS,
+		.commands = COMMANDS_TABLE | COMMANDS_RUNS,
 		.parse = parse_limit,
 	},
 	{
@@ -634,7 +652,7 @@ const struct option_row option_rows[] = {
 		.argument = "KEY,...",
 		.help = "these columns, in this order; \"help\" lists them",
 		.group = GROUP_ROWS,
-		.commands = COMMANDS_REPLAY,
+		.commands = COMMANDS_TABLE,
 		.complete = COMPLETE_KEYS,
 		.parse = parse_list,
 		.offset = FIELD(fields),
@@ -829,10 +847,21 @@ const struct option_row option_rows[] = {
 		.argument = "N|auto",
 		.help = "room for exactly N objects, such as 64K, or enlarged when needed (default: auto)",
 		.group = GROUP_TABLE,
-		.commands = COMMANDS_REPLAY | COMMANDS_RUNS,
+		.commands = COMMANDS_TABLE | COMMANDS_RUNS,
 		.complete = COMPLETE_WORDS,
 		.words = "auto",
 		.parse = parse_objects,
+	},
+	{
+		.long_name = "when-full",
+		.argument = "WHAT",
+		.help = "what a full table does: drop leaves out what does not fit, sample goes on with half of the "
+			"addresses and shows estimates (default: drop)",
+		.group = GROUP_TABLE,
+		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_EVENTS,
+		.complete = COMPLETE_WORDS,
+		.words = "drop sample",
+		.parse = parse_when_full,
 	},
 	{
 		.long_name = "max-memory",
@@ -941,7 +970,7 @@ const struct option_row option_rows[] = {
 		.long_name = "verbose",
 		.help = "tell more of the health",
 		.group = GROUP_OUTPUT,
-		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS,
+		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS | COMMAND_SIZE,
 		.parse = parse_verbose,
 	},
 	{

@@ -25,15 +25,17 @@ enum command_id {
 	COMMAND_MERGE = 1 << 6,
 	COMMAND_COMPARE = 1 << 7,
 	COMMAND_LEAKS = 1 << 8,
+	COMMAND_SIZE = 1 << 9,
 
-	/* Those that replay a trace, those that read one, all. */
-	COMMANDS_REPLAY = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS | COMMAND_EVENTS,
+	/* Those that replay a trace; those of them with a table of one size; those that read a trace; all. */
+	COMMANDS_TABLE = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS | COMMAND_EVENTS,
+	COMMANDS_REPLAY = COMMANDS_TABLE | COMMAND_SIZE,
 	COMMANDS_TRACE = COMMANDS_REPLAY | COMMAND_INFO,
 	/* Those that take saved reports as well as traces, and several of them. */
 	COMMANDS_RUNS = COMMAND_MERGE | COMMAND_COMPARE,
 	/* Those with rules. */
 	COMMANDS_GATED = COMMAND_REPORT | COMMAND_COMPARE,
-	COMMANDS_ALL = (1 << 9) - 1,
+	COMMANDS_ALL = (1 << 10) - 1,
 };
 
 enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_FILES, OPERAND_COMMAND };
@@ -60,6 +62,7 @@ enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_MARKDOWN, FOR
 enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 enum per { PER_NOTHING, PER_SECOND, PER_EVENT };
 enum on_loss { ON_LOSS_TAINT, ON_LOSS_KEEP, ON_LOSS_RESET };
+enum when_full { WHEN_FULL_DROP, WHEN_FULL_SAMPLE };
 
 /* What an option that may be given more than once was given. */
 struct texts {
@@ -96,6 +99,7 @@ struct options {
 	bool has_max_memory;
 	uint64_t max_memory_bytes;
 	enum on_loss on_loss;
+	enum when_full when_full;
 	unsigned threads; /* 0: as many as there are CPUs to run on */
 	bool has_reorder_window;
 	uint64_t reorder_window_ns;

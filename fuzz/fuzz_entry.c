@@ -213,7 +213,7 @@ enum km_fuzz_depth km_fuzz_read(const uint8_t *data, size_t bytes)
 
 /* ---- reporting ---- */
 
-enum document { REPORT, OBJECTS, INFO };
+enum document { REPORT, OBJECTS, INFO, SIZE };
 
 /* What is asked for, as a command would. */
 struct wish {
@@ -289,7 +289,7 @@ static void make_wish(struct wish *wish, uint64_t bits)
 	static const char *const by[] = { "function,cache,comm,gfp", "site,module,pid,cpu,node,size" };
 
 	*wish = (struct wish){ .bits = bits };
-	wish->document = (enum document)choose(wish, 3);
+	wish->document = (enum document)choose(wish, 4);
 	wish->format = choose(wish, 3);
 	wish->buffer = choose(wish, BUFFERS_LIMIT);
 	wish->is_stream = !choose(wish, 4);
@@ -301,12 +301,18 @@ static void make_wish(struct wish *wish, uint64_t bits)
 		.raw_ip = !choose(wish, 4),
 		.objects_count = objects[choose(wish, 4)],
 		.max_memory_bytes = 1 << 18,
+		.when_full = choose(wish, 3) ? KM_WHEN_FULL_DROP : KM_WHEN_FULL_SAMPLE,
 		.has_detail = choose(wish, 2),
 		.on_loss = (enum km_on_loss)choose(wish, 3),
 		.has_reorder_window = !choose(wish, 3),
 		.reorder_window_ns = 100,
 		.stops_at_until = wish->document == OBJECTS,
 	};
+	if (wish->document == SIZE) {
+		wish->analysis.has_sizes = true;
+		wish->analysis.objects_count = 0;
+		wish->analysis.when_full = KM_WHEN_FULL_DROP;
+	}
 	if (!choose(wish, 3))
 		MUST(!km_by_parse(by[choose(wish, 2)], &wish->analysis.by, NULL));
 	wish->writing = (struct km_document_options){
@@ -321,20 +327,22 @@ static void make_wish(struct wish *wish, uint64_t bits)
 static void check_sums(const struct km_analysis *analysis)
 {
 	const struct km_replayed *all = km_aggregate_replayed(analysis->aggregate);
+	const struct km_replay_hash *table = km_replay_table(analysis->replay);
 	bool is_whole = !km_filter_is_active(analysis->options.filter);
 	struct km_row row;
 	uint64_t tracked;
 
-	MUST(all->alloc_events_count ==
-	     all->failed_count + all->doubled_count + all->overflowed_count + all->tracked_count);
-	MUST(all->tracked_count == all->matched_frees_count + all->implied_frees_count + all->reset_count +
-					   km_replay_table(analysis->replay)->count);
-	MUST(all->free_events_count == all->null_frees_count + all->matched_frees_count + all->unmatched_frees_count);
+	MUST(all->alloc_events_count == all->failed_count + all->doubled_count + all->overflowed_count +
+						all->tracked_count + all->sampled_out_count);
+	MUST(all->tracked_count ==
+	     all->matched_frees_count + all->implied_frees_count + all->reset_count + all->purged_count + table->count);
+	MUST(all->free_events_count == all->null_frees_count + all->matched_frees_count + all->unmatched_frees_count +
+					       all->sampled_out_frees_count);
 	MUST(!km_aggregate_total(analysis->aggregate, &row));
 	tracked = row.sums.tracked_count;
 	MUST(is_whole ? tracked == all->tracked_count : tracked <= all->tracked_count);
-	MUST(row.sums.live_count <= tracked && row.sums.live_bytes <= row.level.peak_live_bytes);
-	MUST(!is_whole || row.sums.live_count == km_replay_table(analysis->replay)->count);
+	MUST(row.sums.live_count >> table->k <= tracked && row.sums.live_bytes <= row.level.peak_live_bytes);
+	MUST(!is_whole || row.sums.live_count == table->count << table->k);
 	km_row_release(&row);
 	for (enum km_axis axis = KM_AXIS_SITE; axis <= KM_AXIS_GROUP; axis++) {
 		size_t count = km_aggregate_rows_count(analysis->aggregate, axis);
@@ -396,6 +404,8 @@ static int run_analysis(struct wish *wish, struct km_reader *reader, struct km_e
 	check_sums(analysis);
 	if (wish->document == OBJECTS)
 		r = km_document_objects(&document, analysis, &wish->writing, error);
+	else if (wish->document == SIZE)
+		r = km_document_size(&document, analysis, &wish->writing, error);
 	else
 		r = km_document_report(&document, analysis, &wish->writing, error);
 	if (!r) {

@@ -8,6 +8,10 @@
  * new peak: a stamp grows then, and a key whose stamp is older than the peak
  * still holds what it held at the peak, until it is about to change. Holes
  * work the same way.
+ *
+ * Functions on the way of every event take k, the number of halvings, or
+ * whether the replay samples. They are inlined with 0 and false for a replay
+ * that does not.
  */
 #include "aggregate.h"
 
@@ -56,6 +60,7 @@ void km_aggregate_free(struct km_aggregate *a)
 	for (uint32_t i = 1; i <= a->key_tuples.count && i < a->keys_room; i++)
 		km_histogram_release(&a->keys[i].lifetimes);
 	free(a->keys);
+	free(a->kept);
 	km_tuples_release(&a->key_tuples);
 	km_tuples_release(&a->sites);
 	km_tuples_release(&a->groups);
@@ -104,9 +109,10 @@ static int grow(void *array, uint32_t *room, uint32_t index, size_t item)
 
 /* --- levels --- */
 
-static inline void level_add(struct km_level *level, uint64_t bytes, uint64_t time)
+/* count objects of `bytes` together. */
+static inline void level_add(struct km_level *level, uint64_t count, uint64_t bytes, uint64_t time)
 {
-	level->live_count++;
+	level->live_count += count;
 	level->live_bytes += bytes;
 	if (level->live_bytes > level->peak_live_bytes) {
 		level->peak_live_bytes = level->live_bytes;
@@ -118,16 +124,21 @@ static inline void level_add(struct km_level *level, uint64_t bytes, uint64_t ti
 	}
 }
 
-static inline void level_sub(struct km_level *level, uint64_t bytes)
+static inline void level_sub(struct km_level *level, uint64_t count, uint64_t bytes)
 {
-	level->live_count--;
+	level->live_count -= count;
 	level->live_bytes -= bytes;
 }
 
-/* Take back one object that was never this level's: what its peaks were before it, or are without it. */
-static void level_undo(struct km_level *level, const struct km_level *before, uint64_t bytes)
+/*
+ * Take back objects that were never this level's: what its peaks were before
+ * them, or are without them. before NULL: that is not known.
+ */
+static void level_undo(struct km_level *level, const struct km_level *before, uint64_t count, uint64_t bytes)
 {
-	level_sub(level, bytes);
+	level_sub(level, count, bytes);
+	if (!before)
+		return;
 	if (level->peak_live_bytes > before->peak_live_bytes) {
 		level->peak_live_bytes -= bytes;
 		if (level->peak_live_bytes <= before->peak_live_bytes) {
@@ -136,7 +147,7 @@ static void level_undo(struct km_level *level, const struct km_level *before, ui
 		}
 	}
 	if (level->peak_live_count > before->peak_live_count) {
-		level->peak_live_count--;
+		level->peak_live_count -= count;
 		if (level->peak_live_count <= before->peak_live_count) {
 			level->peak_live_count = before->peak_live_count;
 			level->peak_count_time = before->peak_count_time;
@@ -186,32 +197,40 @@ static inline void touch(struct km_aggregate *a, struct key *key)
 		km_aggregate_touch(a, key);
 }
 
-static inline void live_add(struct km_aggregate *a, struct key *key, uint64_t req, uint64_t bytes, uint64_t time)
+static inline __attribute__((always_inline)) void live_add(struct km_aggregate *a, struct key *key, uint64_t req,
+							   uint64_t bytes, uint64_t time, unsigned k)
 {
+	uint64_t count = UINT64_C(1) << k;
+
+	bytes <<= k;
 	touch(a, key);
-	key->sums.live_count++;
+	key->sums.live_count += count;
 	key->sums.live_bytes += bytes;
-	key->sums.live_requested_bytes += req;
-	level_add(&a->site_levels[key->site], bytes, time);
-	level_add(&a->cache_levels[key->root], bytes, time);
+	key->sums.live_requested_bytes += req << k;
+	level_add(&a->site_levels[key->site], count, bytes, time);
+	level_add(&a->cache_levels[key->root], count, bytes, time);
 	if (key->group)
-		level_add(&a->group_levels[key->group], bytes, time);
+		level_add(&a->group_levels[key->group], count, bytes, time);
 	if (a->total.live_bytes + bytes > a->total.peak_live_bytes)
 		a->peak_stamp = ++a->stamp;
-	level_add(&a->total, bytes, time);
+	level_add(&a->total, count, bytes, time);
 }
 
-static inline void live_sub(struct km_aggregate *a, struct key *key, uint64_t req, uint64_t bytes)
+static inline __attribute__((always_inline)) void live_sub(struct km_aggregate *a, struct key *key, uint64_t req,
+							   uint64_t bytes, unsigned k)
 {
+	uint64_t count = UINT64_C(1) << k;
+
+	bytes <<= k;
 	touch(a, key);
-	key->sums.live_count--;
+	key->sums.live_count -= count;
 	key->sums.live_bytes -= bytes;
-	key->sums.live_requested_bytes -= req;
-	level_sub(&a->site_levels[key->site], bytes);
-	level_sub(&a->cache_levels[key->root], bytes);
+	key->sums.live_requested_bytes -= req << k;
+	level_sub(&a->site_levels[key->site], count, bytes);
+	level_sub(&a->cache_levels[key->root], count, bytes);
 	if (key->group)
-		level_sub(&a->group_levels[key->group], bytes);
-	level_sub(&a->total, bytes);
+		level_sub(&a->group_levels[key->group], count, bytes);
+	level_sub(&a->total, count, bytes);
 }
 
 /* --- keys --- */
@@ -304,6 +323,7 @@ static uint32_t key_of(struct km_aggregate *a, const struct km_event *event, uin
 	if (!is_new)
 		return number + 1;
 	if (grow(&a->keys, &a->keys_room, number + 1, sizeof(*a->keys)) ||
+	    (a->samples && grow(&a->kept, &a->kept_room, number + 1, sizeof(*a->kept))) ||
 	    grow(&a->node_keys, &a->node_keys_room, node, sizeof(*a->node_keys)) ||
 	    grow(&a->cache_levels, &a->cache_levels_room, km_caches_count(a->selection->caches),
 		 sizeof(struct km_level)))
@@ -415,13 +435,38 @@ static __attribute__((noinline, cold)) int note_left_out(struct km_aggregate *a,
 	return 0;
 }
 
-static void sums_track(struct km_sums *sums, uint64_t req, uint64_t bytes, bool overflowed, int64_t sign)
+/* The key's, of a replay that samples. */
+static inline struct km_kept *kept_of(struct km_aggregate *a, const struct key *key)
 {
-	if (overflowed) {
+	return &a->kept[key - a->keys];
+}
+
+/* What became of an object when it was allocated, and by halving since. */
+enum fate { FATE_TRACKED, FATE_OVERFLOWED, FATE_SAMPLED_OUT, FATE_PURGED };
+
+/* sign -1 takes it back. */
+static inline void count_object(struct km_aggregate *a, struct key *key, uint64_t req, uint64_t bytes, enum fate fate,
+				int64_t sign)
+{
+	struct km_sums *sums = &key->sums;
+
+	switch (fate) {
+	case FATE_OVERFLOWED:
 		sums->overflowed_count += (uint64_t)sign;
 		sums->overflowed_bytes += (uint64_t)sign * bytes;
-	} else {
+		break;
+	case FATE_SAMPLED_OUT:
+		kept_of(a, key)->out_count += (uint64_t)sign;
+		kept_of(a, key)->out_bytes += (uint64_t)sign * bytes;
+		break;
+	case FATE_PURGED:
+		kept_of(a, key)->purged_count += (uint64_t)sign;
+		kept_of(a, key)->purged_bytes += (uint64_t)sign * bytes;
 		sums->tracked_count += (uint64_t)sign;
+		break;
+	case FATE_TRACKED:
+		sums->tracked_count += (uint64_t)sign;
+		break;
 	}
 	sums->total_allocated_bytes += (uint64_t)sign * bytes;
 	sums->total_requested_bytes += (uint64_t)sign * req;
@@ -433,6 +478,7 @@ static void note_pending(struct km_aggregate *a, const struct km_event *e, uint3
 	struct key *k = &a->keys[key];
 
 	touch(a, k);
+	pending->is_stale = false;
 	pending->stamp = a->stamp;
 	pending->peak_stamp = a->peak_stamp;
 	pending->at_peak_bytes = k->sums.at_peak_bytes;
@@ -444,11 +490,14 @@ static void note_pending(struct km_aggregate *a, const struct km_event *e, uint3
 }
 
 /* The total's peak was that of an object which is not selected: back to the one before, if it falls so low. */
-static void undo_total(struct km_aggregate *a, struct key *from, const struct pending *pending, uint64_t bytes)
+static void undo_total(struct km_aggregate *a, struct key *from, const struct pending *pending, uint64_t count,
+		       uint64_t bytes)
 {
 	bool is_new_peak = a->peak_stamp > pending->stamp;
 
-	level_undo(&a->total, &pending->total, bytes);
+	level_undo(&a->total, pending->is_stale ? NULL : &pending->total, count, bytes);
+	if (pending->is_stale)
+		return;
 	if (!is_new_peak || a->total.peak_live_bytes > pending->total.peak_live_bytes)
 		return;
 	/* What was not touched since still holds what it held then; `from` was noted. */
@@ -461,34 +510,46 @@ static void undo_total(struct km_aggregate *a, struct key *from, const struct pe
 static void give_over(struct km_aggregate *a, struct key *from, struct key *to, const struct km_object *object,
 		      const struct pending *pending)
 {
-	uint64_t bytes = object->bytes_alloc, req = object->bytes_req, was_at_peak = a->peak_stamp > pending->stamp;
+	uint64_t count = UINT64_C(1) << a->k;
+	uint64_t bytes = (uint64_t)object->bytes_alloc << a->k, req = (uint64_t)object->bytes_req << a->k;
+	/* What the peak before a halving held of it is left where it was counted. */
+	bool knows = !pending->is_stale;
+	uint64_t was_at_peak = knows && a->peak_stamp > pending->stamp;
 
-	from->sums.live_count--;
+	from->sums.live_count -= count;
 	from->sums.live_bytes -= bytes;
 	from->sums.live_requested_bytes -= req;
-	from->sums.at_peak_count -= was_at_peak;
+	from->sums.at_peak_count -= was_at_peak * count;
 	from->sums.at_peak_bytes -= was_at_peak * bytes;
 	if (to) {
-		to->sums.live_count++;
+		to->sums.live_count += count;
 		to->sums.live_bytes += bytes;
 		to->sums.live_requested_bytes += req;
-		to->sums.at_peak_count += was_at_peak;
+		to->sums.at_peak_count += was_at_peak * count;
 		to->sums.at_peak_bytes += was_at_peak * bytes;
 	}
 	if (!to || from->site != to->site)
-		level_undo(&a->site_levels[from->site], &pending->site, bytes);
+		level_undo(&a->site_levels[from->site], knows ? &pending->site : NULL, count, bytes);
 	if (to && from->site != to->site)
-		level_add(&a->site_levels[to->site], bytes, object->time);
+		level_add(&a->site_levels[to->site], count, bytes, object->time);
 	if (!to || from->root != to->root)
-		level_undo(&a->cache_levels[from->root], &pending->cache, bytes);
+		level_undo(&a->cache_levels[from->root], knows ? &pending->cache : NULL, count, bytes);
 	if (to && from->root != to->root)
-		level_add(&a->cache_levels[to->root], bytes, object->time);
+		level_add(&a->cache_levels[to->root], count, bytes, object->time);
 	if (from->group && (!to || from->group != to->group))
-		level_undo(&a->group_levels[from->group], &pending->group, bytes);
+		level_undo(&a->group_levels[from->group], knows ? &pending->group : NULL, count, bytes);
 	if (to && to->group && from->group != to->group)
-		level_add(&a->group_levels[to->group], bytes, object->time);
+		level_add(&a->group_levels[to->group], count, bytes, object->time);
 	if (!to)
-		undo_total(a, from, pending, bytes);
+		undo_total(a, from, pending, count, bytes);
+}
+
+static enum fate fate_of_first(const struct km_outcome *outcome)
+{
+	return outcome->first_overflowed    ? FATE_OVERFLOWED
+	       : outcome->first_sampled_out ? FATE_SAMPLED_OUT
+	       : outcome->first_purged      ? FATE_PURGED
+					    : FATE_TRACKED;
 }
 
 /* One allocation was told twice: it is the second's, from the first's time on. */
@@ -499,23 +560,24 @@ static __attribute__((noinline, cold)) void account_doubled(struct km_aggregate 
 	struct key *from = key_at(a, object->key);
 	struct key *to = key_at(a, key);
 	uint64_t bytes = object->bytes_alloc, req = object->bytes_req;
+	enum fate fate = fate_of_first(outcome);
 
 	if (from) {
 		touch(a, from);
 		from->sums.doubled_count++;
-		sums_track(&from->sums, req, bytes, outcome->first_overflowed, -1);
+		count_object(a, from, req, bytes, fate, -1);
 	}
 	if (to) {
 		touch(a, to);
 		to->sums.allocs_count++;
-		sums_track(&to->sums, req, bytes, outcome->first_overflowed, 1);
+		count_object(a, to, req, bytes, fate, 1);
 	}
-	if (outcome->first_overflowed || from == to)
+	if (fate != FATE_TRACKED || from == to)
 		return;
 	if (from) /* noted by its CPU, which has told nothing else since */
 		give_over(a, from, to, object, &a->pending[e->cpu]);
 	else
-		live_add(a, to, req, bytes, object->time); /* the filter left out the first */
+		live_add(a, to, req, bytes, object->time, a->k); /* the filter left out the first */
 }
 
 static struct km_freer *freer_of(struct km_aggregate *a, uint64_t call_site)
@@ -559,6 +621,12 @@ static inline int learn_name(struct km_aggregate *a, const struct key *key, uint
 	return apply_moves(a);
 }
 
+/* Take back what may have been counted before a halving, when each was less. */
+static void take_back(uint64_t *sum, uint64_t count)
+{
+	*sum -= *sum < count ? *sum : count;
+}
+
 /*
  * A free that matched nothing was that of the object which an allocation
  * replaces now: it was freed, if only later than it seemed.
@@ -566,6 +634,7 @@ static inline int learn_name(struct km_aggregate *a, const struct key *key, uint
 static __attribute__((noinline, cold)) int mend_late_alloc(struct km_aggregate *a, const struct km_mend_note *note)
 {
 	struct km_freer *freer = freer_of(a, note->free_call_site);
+	uint64_t count = UINT64_C(1) << a->k;
 	struct key *key;
 
 	if (!freer)
@@ -575,6 +644,7 @@ static __attribute__((noinline, cold)) int mend_late_alloc(struct km_aggregate *
 	if (note->free_cache != KM_CACHE_NONE)
 		a->unmatched_by_cache[note->free_cache]--;
 	a->replayed.unmatched_frees_count--;
+	take_back(&a->replayed.unmatched_frees_estimate, count);
 	a->replayed.matched_frees_count++;
 	if (a->is_finished)
 		return 0;
@@ -583,10 +653,12 @@ static __attribute__((noinline, cold)) int mend_late_alloc(struct km_aggregate *
 		return learn_left_out(a, note->object.key, note->free_cache);
 	if (learn_name(a, key, note->free_cache))
 		return -ENOMEM;
-	key->sums.matched_frees_count++;
-	key->sums.cross_cpu_frees_count += note->free_cpu != note->object.cpu;
-	live_sub(a, key, note->object.bytes_req, note->object.bytes_alloc);
-	return km_histogram_add(&key->lifetimes, 0);
+	if (a->samples)
+		kept_of(a, key)->matched_count++;
+	key->sums.matched_frees_count += count;
+	key->sums.cross_cpu_frees_count += note->free_cpu != note->object.cpu ? count : 0;
+	live_sub(a, key, note->object.bytes_req, note->object.bytes_alloc, a->k);
+	return km_histogram_add_times(&key->lifetimes, 0, count);
 }
 
 /*
@@ -598,6 +670,7 @@ static __attribute__((noinline, cold)) int mend_late_free(struct km_aggregate *a
 							  const struct km_mend_note *note)
 {
 	const struct km_object *old = &note->object, *young = &outcome->object;
+	uint64_t count = UINT64_C(1) << a->k;
 	struct key *key;
 	int r = 0;
 
@@ -606,26 +679,35 @@ static __attribute__((noinline, cold)) int mend_late_free(struct km_aggregate *a
 		return 0;
 	key = key_at(a, old->key);
 	if (key) {
-		key->sums.implied_frees_count--;
-		key->sums.matched_frees_count++;
-		key->sums.cross_cpu_frees_count += note->free_cpu != old->cpu;
+		if (a->samples) {
+			kept_of(a, key)->implied_count--;
+			kept_of(a, key)->matched_count++;
+		}
+		take_back(&key->sums.implied_frees_count, count);
+		key->sums.matched_frees_count += count;
+		key->sums.cross_cpu_frees_count += note->free_cpu != old->cpu ? count : 0;
 		r = learn_name(a, key, note->free_cache);
-		r = r ? r : km_histogram_add(&key->lifetimes, note->free_time - old->time);
+		r = r ? r : km_histogram_add_times(&key->lifetimes, note->free_time - old->time, count);
 	} else {
 		r = learn_left_out(a, old->key, note->free_cache);
 	}
 	key = key_at(a, young->key);
 	if (!r && key) {
-		key->sums.cross_cpu_frees_count -= note->free_cpu != young->cpu;
-		key->sums.cross_cpu_frees_count += e->cpu != young->cpu;
-		km_histogram_remove(&key->lifetimes, note->free_time - young->time);
-		r = km_histogram_add(&key->lifetimes, e->time - young->time);
+		uint64_t lives = key->lifetimes.count;
+
+		take_back(&key->sums.cross_cpu_frees_count, note->free_cpu != young->cpu ? count : 0);
+		key->sums.cross_cpu_frees_count += e->cpu != young->cpu ? count : 0;
+		km_histogram_remove(&key->lifetimes, note->free_time - young->time, count);
+		/* As many as were taken out: a lifetime is counted for each matched free. */
+		r = km_histogram_add_times(&key->lifetimes, e->time - young->time, lives - key->lifetimes.count);
 	}
 	return r;
 }
 
-static int account_free(struct km_aggregate *a, const struct km_event *e, const struct km_outcome *outcome)
+static inline __attribute__((always_inline)) int account_free(struct km_aggregate *a, const struct km_event *e,
+							      const struct km_outcome *outcome, const bool samples)
 {
+	const unsigned k = samples ? a->k : 0;
 	const struct km_object *object = &outcome->object;
 	struct km_freer *freer = freer_of(a, e->call_site);
 	struct key *key;
@@ -640,12 +722,18 @@ static int account_free(struct km_aggregate *a, const struct km_event *e, const 
 	}
 	if (outcome->kind == KM_OUTCOME_UNMATCHED) {
 		a->replayed.unmatched_frees_count++;
+		a->replayed.unmatched_frees_estimate += UINT64_C(1) << k;
 		freer->unmatched_count++;
 		if (e->cache != KM_CACHE_NONE) {
 			if (grow(&a->unmatched_by_cache, &a->unmatched_room, e->cache, sizeof(uint64_t)))
 				return -ENOMEM;
 			a->unmatched_by_cache[e->cache]++;
 		}
+		return 0;
+	}
+	if (samples && outcome->kind == KM_OUTCOME_SAMPLED_OUT) {
+		a->replayed.sampled_out_frees_count++;
+		freer->sampled_out_count++;
 		return 0;
 	}
 	a->replayed.matched_frees_count++;
@@ -659,15 +747,21 @@ static int account_free(struct km_aggregate *a, const struct km_event *e, const 
 		return learn_left_out(a, object->key, e->cache);
 	if (learn_name(a, key, e->cache))
 		return -ENOMEM;
-	key->sums.matched_frees_count++;
-	key->sums.cross_cpu_frees_count += e->cpu != object->cpu;
-	live_sub(a, key, object->bytes_req, object->bytes_alloc);
-	return km_histogram_add(&key->lifetimes, e->time - object->time);
+	key->sums.matched_frees_count += UINT64_C(1) << k;
+	key->sums.cross_cpu_frees_count += (uint64_t)(e->cpu != object->cpu) << k;
+	live_sub(a, key, object->bytes_req, object->bytes_alloc, k);
+	if (!samples)
+		return km_histogram_add(&key->lifetimes, e->time - object->time);
+	kept_of(a, key)->matched_count++;
+	return km_histogram_add_times(&key->lifetimes, e->time - object->time, UINT64_C(1) << k);
 }
 
-static int account_alloc(struct km_aggregate *a, const struct km_event *e, uint32_t k, const struct km_outcome *outcome)
+static inline __attribute__((always_inline)) int account_alloc(struct km_aggregate *a, const struct km_event *e,
+							       uint32_t key_number, const struct km_outcome *outcome,
+							       const bool samples)
 {
-	struct key *key = key_at(a, k);
+	const unsigned k = samples ? a->k : 0;
+	struct key *key = key_at(a, key_number);
 
 	a->replayed.alloc_events_count++;
 	if (__builtin_expect(outcome->mend == KM_MEND_LATE_ALLOC, 0)) {
@@ -675,13 +769,16 @@ static int account_alloc(struct km_aggregate *a, const struct km_event *e, uint3
 			return -ENOMEM;
 	} else if (outcome->implied_free) {
 		const struct km_object *old = &outcome->object;
+		struct key *old_key = key_at(a, old->key);
 
 		a->replayed.implied_frees_count++;
 		if (a->is_finished) {
 			/* counted for the whole replay only */
-		} else if (key_at(a, old->key)) {
-			key_at(a, old->key)->sums.implied_frees_count++;
-			live_sub(a, key_at(a, old->key), old->bytes_req, old->bytes_alloc);
+		} else if (old_key) {
+			old_key->sums.implied_frees_count += UINT64_C(1) << k;
+			if (samples)
+				kept_of(a, old_key)->implied_count++;
+			live_sub(a, old_key, old->bytes_req, old->bytes_alloc, k);
 		} else if (note_left_out(a, old->key)) {
 			return -ENOMEM;
 		}
@@ -692,16 +789,23 @@ static int account_alloc(struct km_aggregate *a, const struct km_event *e, uint3
 		if (!key)
 			break;
 		key->sums.allocs_count++;
-		sums_track(&key->sums, e->bytes_req, e->bytes_alloc, false, 1);
+		count_object(a, key, e->bytes_req, e->bytes_alloc, FATE_TRACKED, 1);
 		if (__builtin_expect(e->bytes_req > KM_REPLAY_DOUBLED_OVER_BYTES, 0))
-			note_pending(a, e, k);
-		live_add(a, key, e->bytes_req, e->bytes_alloc, e->time);
+			note_pending(a, e, key_number);
+		live_add(a, key, e->bytes_req, e->bytes_alloc, e->time, k);
 		break;
 	case KM_OUTCOME_OVERFLOWED:
 		a->replayed.overflowed_count++;
 		if (key) {
 			key->sums.allocs_count++;
-			sums_track(&key->sums, e->bytes_req, e->bytes_alloc, true, 1);
+			count_object(a, key, e->bytes_req, e->bytes_alloc, FATE_OVERFLOWED, 1);
+		}
+		break;
+	case KM_OUTCOME_SAMPLED_OUT:
+		a->replayed.sampled_out_count++;
+		if (key) {
+			key->sums.allocs_count++;
+			count_object(a, key, e->bytes_req, e->bytes_alloc, FATE_SAMPLED_OUT, 1);
 		}
 		break;
 	case KM_OUTCOME_FAILED:
@@ -714,7 +818,7 @@ static int account_alloc(struct km_aggregate *a, const struct km_event *e, uint3
 	case KM_OUTCOME_DOUBLED:
 		a->replayed.doubled_count++;
 		if (!a->is_finished)
-			account_doubled(a, e, k, outcome);
+			account_doubled(a, e, key_number, outcome);
 		break;
 	default:
 		break;
@@ -732,6 +836,8 @@ static __attribute__((noinline, cold)) void forget_live(struct km_aggregate *a)
 
 		touch(a, key);
 		key->sums.reset_count += key->sums.live_count;
+		if (a->samples)
+			kept_of(a, key)->reset_count += key->sums.live_count >> a->k;
 		key->sums.live_count = key->sums.live_bytes = key->sums.live_requested_bytes = 0;
 		key->sums.is_uncertain = false; /* they are gone */
 		a->site_levels[key->site].live_count = a->site_levels[key->site].live_bytes = 0;
@@ -740,6 +846,66 @@ static __attribute__((noinline, cold)) void forget_live(struct km_aggregate *a)
 			a->group_levels[key->group].live_count = a->group_levels[key->group].live_bytes = 0;
 	}
 	a->total.live_count = a->total.live_bytes = 0;
+}
+
+/* --- halving --- */
+
+static void purge(void *context, const struct km_object *object)
+{
+	struct km_aggregate *a = context;
+	struct key *key = key_at(a, object->key);
+
+	a->replayed.purged_count++;
+	if (!key || a->is_finished)
+		return;
+	live_sub(a, key, object->bytes_req, object->bytes_alloc, a->k);
+	kept_of(a, key)->purged_count++;
+	kept_of(a, key)->purged_bytes += object->bytes_alloc;
+}
+
+/* What is left of it stands for twice as much. */
+static void level_double(struct km_level *level, uint64_t time)
+{
+	level_add(level, level->live_count, level->live_bytes, time);
+}
+
+static void double_live(struct km_aggregate *a, uint64_t time)
+{
+	uint32_t roots = km_caches_count(a->selection->caches);
+
+	for (uint32_t k = 1; k <= a->key_tuples.count; k++) {
+		struct km_sums *sums = &a->keys[k].sums;
+
+		sums->live_count *= 2;
+		sums->live_bytes *= 2;
+		sums->live_requested_bytes *= 2;
+	}
+	for (uint32_t i = 0; i < a->sites.count; i++)
+		level_double(&a->site_levels[i], time);
+	for (uint32_t i = 0; i < roots && i < a->cache_levels_room; i++)
+		level_double(&a->cache_levels[i], time);
+	for (uint32_t i = 1; i <= a->groups.count && i < a->group_levels_room; i++)
+		level_double(&a->group_levels[i], time);
+	if (2 * a->total.live_bytes > a->total.peak_live_bytes)
+		a->peak_stamp = ++a->stamp;
+	level_double(&a->total, time);
+}
+
+void km_aggregate_halve(struct km_aggregate *a, struct km_replay *replay, uint64_t time)
+{
+	for (uint32_t k = 1; k <= a->key_tuples.count && !a->is_finished; k++)
+		touch(a, &a->keys[k]); /* what it held at the peak was of the old scale */
+	km_replay_halve(replay, time, purge, a);
+	if (!a->is_finished)
+		double_live(a, time);
+	for (unsigned cpu = 0; cpu < a->cpu_limit; cpu++)
+		a->pending[cpu].is_stale = true;
+	a->k++;
+}
+
+void km_aggregate_use_sample(struct km_aggregate *a)
+{
+	a->samples = true;
 }
 
 void km_aggregate_keep_on_loss(struct km_aggregate *a)
@@ -752,18 +918,19 @@ void km_aggregate_use_mend(struct km_aggregate *a, const struct km_mend *mend)
 	a->mend = mend;
 }
 
-int km_aggregate_account(struct km_aggregate *a, const struct km_event *events, const uint32_t *keys,
-			 const struct km_outcome *outcomes, size_t count, struct km_error *error)
+static inline __attribute__((always_inline)) int account(struct km_aggregate *a, const struct km_event *events,
+							 const uint32_t *keys, const struct km_outcome *outcomes,
+							 size_t count, const bool samples)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct km_event *e = &events[i];
 
 		if (km_event_is_alloc(e)) {
-			if (account_alloc(a, e, keys[i], &outcomes[i]))
-				return out_of_memory(error);
+			if (account_alloc(a, e, keys[i], &outcomes[i], samples))
+				return -ENOMEM;
 		} else if (km_event_is_free(e)) {
-			if (account_free(a, e, &outcomes[i]))
-				return out_of_memory(error);
+			if (account_free(a, e, &outcomes[i], samples))
+				return -ENOMEM;
 		} else if (e->kind == KM_EVENT_LOST) {
 			a->replayed.holes_count++;
 			if (!a->is_finished && !a->keeps_on_loss)
@@ -775,4 +942,13 @@ int km_aggregate_account(struct km_aggregate *a, const struct km_event *events, 
 		}
 	}
 	return 0;
+}
+
+int km_aggregate_account(struct km_aggregate *a, const struct km_event *events, const uint32_t *keys,
+			 const struct km_outcome *outcomes, size_t count, struct km_error *error)
+{
+	int r = a->samples ? account(a, events, keys, outcomes, count, true)
+			   : account(a, events, keys, outcomes, count, false);
+
+	return r ? out_of_memory(error) : 0;
 }

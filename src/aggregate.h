@@ -10,6 +10,13 @@
  * the filter leaves out has a key too, which only tells its cache's node: an
  * implied free of it is evidence about the cache all the same.
  *
+ * Of a replay that samples (replay.h), allocations and their bytes are
+ * counted as they are; matched and implied frees, lifetimes, and all that is
+ * about live objects are estimates: an object that is kept counts 2^k times.
+ * Live sums are doubled at each halving, so that they are 2^k times what the
+ * table holds at any moment. What was really counted is kept beside them
+ * (struct km_kept).
+ *
  * It does not read, replay, or write anything.
  */
 #ifndef KM_AGGREGATE_H
@@ -54,10 +61,35 @@ struct km_sums {
 	bool is_uncertain;                     /* events were lost while objects of it lived */
 };
 
+/*
+ * Beside the sums, of a replay that samples: objects and events, not
+ * estimates. All of it adds up over keys.
+ *
+ *   allocs  = failed + doubled + overflowed + tracked + out
+ *   tracked = matched + implied + reset + live + purged
+ */
+struct km_kept {
+	uint64_t out_count, out_bytes;       /* allocations sampled out */
+	uint64_t purged_count, purged_bytes; /* tracked objects that a halving took out */
+	uint64_t matched_count, implied_count, reset_count;
+	uint64_t live_count, live_bytes;
+	double live_squares; /* sum of the squares of what is live, bytes */
+};
+
 /* What a live number is. */
-enum km_live_is { KM_LIVE_CONSISTENT, KM_LIVE_UPPER_BOUND, KM_LIVE_AT_LEAST, KM_LIVE_UNCERTAIN };
+enum km_live_is { KM_LIVE_CONSISTENT, KM_LIVE_UPPER_BOUND, KM_LIVE_AT_LEAST, KM_LIVE_UNCERTAIN, KM_LIVE_ESTIMATED };
 const char *km_live_is_name(enum km_live_is is); /* "consistent", "upper_bound", ... */
-const char *km_live_mark(enum km_live_is is);    /* for people, in front of the number: "", "<=", ">=", "?" */
+const char *km_live_mark(enum km_live_is is);    /* for people, in front of the number: "", "<=", ">=", "?", "~" */
+
+/* What the sum of two such numbers is. */
+static inline enum km_live_is km_live_is_of_both(enum km_live_is a, enum km_live_is b)
+{
+	if (a == KM_LIVE_UNCERTAIN || b == KM_LIVE_UNCERTAIN)
+		return KM_LIVE_UNCERTAIN;
+	if (a == KM_LIVE_ESTIMATED || b == KM_LIVE_ESTIMATED)
+		return KM_LIVE_ESTIMATED;
+	return a == b || !b ? a : !a ? b : KM_LIVE_UNCERTAIN;
+}
 
 /* What a number may really be. */
 struct km_bounds {
@@ -74,6 +106,8 @@ struct km_bounds {
  *   at_least     value to value + overflowed: any of those may live
  *   uncertain    from 0; to what nobody knows where events were lost, else,
  *                where it is both of the last two, to value + overflowed
+ *   estimated    0 to what nobody knows, unless more than value is known of
+ *                it (struct km_row_bounds)
  */
 struct km_bounds km_live_bounds(enum km_live_is live_is, bool is_lost, uint64_t value, uint64_t overflowed);
 
@@ -90,7 +124,16 @@ struct km_level {
 
 const char *km_level_peak_is(const struct km_level *level);
 
+struct km_row;
+/* The same of a row: "estimated" too. */
+const char *km_row_peak_is(const struct km_row *row);
+
 /* What live numbers of a row and its peak may really be. */
+/*
+ * Of an estimate: what was kept lives, unless frees go untraced, and of what
+ * was sampled out or purged any may live. The peak is at most all that was
+ * ever allocated. The estimate itself is never outside.
+ */
 struct km_row_bounds {
 	struct km_bounds live_bytes, live_count;
 	/*
@@ -109,7 +152,18 @@ struct km_row {
 	bool has_survivors;
 	uint64_t oldest_time, newest_time;
 	enum km_live_is live_is;
-	bool is_lost; /* it is uncertain since events were lost */
+	bool is_lost;     /* it is uncertain since events were lost */
+	bool is_upper;    /* not every free is traced */
+	bool is_estimate; /* some of it was not in the sample, or stands for more than it was */
+	struct km_kept kept;
+	/*
+	 * Standard errors of live_bytes and live_count: with all of size b that
+	 * is live in the table, the square root of 2^k (2^k - 1) sum b^2, b being
+	 * 1 for the count (Horvitz and Thompson's estimate of the variance where
+	 * each is kept by itself with 2^-k). Not known of an estimate of none.
+	 */
+	uint64_t live_error_bytes, live_error_count;
+	bool error_is_unknown;
 	struct km_row_bounds bounds;
 	size_t sites_count; /* of a cache or group: call sites that allocated */
 };
@@ -117,7 +171,7 @@ struct km_row {
 /* Freeing side: events only, a free tells no size. */
 struct km_freer {
 	uint64_t call_site;
-	uint64_t matched_count, unmatched_count, null_count;
+	uint64_t matched_count, unmatched_count, null_count, sampled_out_count;
 };
 
 /* The whole replay, whatever is selected. */
@@ -127,6 +181,8 @@ struct km_replayed {
 	uint64_t matched_frees_count, implied_frees_count, null_frees_count, unmatched_frees_count;
 	uint64_t holes_count;
 	uint64_t reset_count;
+	uint64_t sampled_out_count, sampled_out_frees_count, purged_count;
+	uint64_t unmatched_frees_estimate; /* unmatched_frees_count, each 2^k times */
 };
 
 enum km_axis { KM_AXIS_SITE, KM_AXIS_CACHE, KM_AXIS_GROUP };
@@ -145,6 +201,10 @@ int km_aggregate_account(struct km_aggregate *aggregate, const struct km_event *
 			 const struct km_outcome *outcomes, size_t count, struct km_error *error);
 /* Where outcomes that mend earlier ones have their notes; borrowed. */
 void km_aggregate_use_mend(struct km_aggregate *aggregate, const struct km_mend *mend);
+/* The replay samples: to be said before the first event. */
+void km_aggregate_use_sample(struct km_aggregate *aggregate);
+/* Halve the replay's table, and count what that does. time: of the event that found it full. */
+void km_aggregate_halve(struct km_aggregate *aggregate, struct km_replay *replay, uint64_t time);
 /* Losses make nothing uncertain. */
 void km_aggregate_keep_on_loss(struct km_aggregate *aggregate);
 /* Events were lost at an unknown time, or at the end: what is live is uncertain. */

@@ -47,6 +47,7 @@ struct pending {
 	uint64_t stamp, peak_stamp;
 	uint64_t at_peak_count, at_peak_bytes; /* the key's, at the peak before it */
 	struct km_level site, cache, group, total;
+	bool is_stale; /* the table was halved since: they are of another scale */
 };
 
 struct km_aggregate {
@@ -56,6 +57,9 @@ struct km_aggregate {
 	bool is_finished;
 	bool has_loss;
 	bool keeps_on_loss;
+	bool samples;
+	unsigned k;          /* halvings so far */
+	unsigned finished_k; /* when it was finished */
 	uint64_t stamp;      /* grows with every new peak and every hole */
 	uint64_t peak_stamp; /* at the last new peak */
 	uint64_t hole_stamp; /* at the last hole */
@@ -64,6 +68,8 @@ struct km_aggregate {
 
 	struct key *keys; /* keys[0] is not used */
 	uint32_t keys_room;
+	struct km_kept *kept; /* of each key, if it samples */
+	uint32_t kept_room;
 	struct km_tuples key_tuples; /* site, node, group; key = number + 1 */
 	struct km_tuples sites, groups, freer_sites;
 	struct km_level *site_levels, *cache_levels, *group_levels;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What counting came to: rows of sites, caches and groups, as sums over their keys. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@ const char *km_live_is_name(enum km_live_is is)
 	static const char *const names[] = { [KM_LIVE_CONSISTENT] = "consistent",
 					     [KM_LIVE_UPPER_BOUND] = "upper_bound",
 					     [KM_LIVE_AT_LEAST] = "at_least",
-					     [KM_LIVE_UNCERTAIN] = "uncertain" };
+					     [KM_LIVE_UNCERTAIN] = "uncertain",
+					     [KM_LIVE_ESTIMATED] = "estimated" };
 
 	return names[is];
 }
@@ -22,7 +24,8 @@ const char *km_live_mark(enum km_live_is is)
 	static const char *const marks[] = { [KM_LIVE_CONSISTENT] = "",
 					     [KM_LIVE_UPPER_BOUND] = "<=",
 					     [KM_LIVE_AT_LEAST] = ">=",
-					     [KM_LIVE_UNCERTAIN] = "?" };
+					     [KM_LIVE_UNCERTAIN] = "?",
+					     [KM_LIVE_ESTIMATED] = "~" };
 
 	return marks[is];
 }
@@ -32,6 +35,11 @@ const char *km_level_peak_is(const struct km_level *level)
 	if (level->peak_is_over)
 		return "at_most";
 	return level->peak_live_bytes < level->peak_bound_bytes ? "at_least" : "exact";
+}
+
+const char *km_row_peak_is(const struct km_row *row)
+{
+	return row->is_estimate ? "estimated" : km_level_peak_is(&row->level);
 }
 
 struct km_bounds km_live_bounds(enum km_live_is live_is, bool is_lost, uint64_t value, uint64_t overflowed)
@@ -45,6 +53,8 @@ struct km_bounds km_live_bounds(enum km_live_is live_is, bool is_lost, uint64_t 
 		return (struct km_bounds){ .min = value, .max = value + overflowed };
 	case KM_LIVE_UNCERTAIN:
 		return (struct km_bounds){ .max = is_lost ? 0 : value + overflowed, .max_is_unknown = is_lost };
+	case KM_LIVE_ESTIMATED:
+		return (struct km_bounds){ .max_is_unknown = true };
 	}
 	return (struct km_bounds){ .min = value, .max = value };
 }
@@ -75,6 +85,12 @@ static void note_survivors(struct km_aggregate *a, const struct km_replay_hash *
 		if (!key->has_survivors || slot->time > key->newest_time)
 			key->newest_time = slot->time;
 		key->has_survivors = true;
+		if (a->samples) {
+			struct km_object object;
+
+			km_slot_unpack(slot, &object);
+			a->kept[slot->key].live_squares += (double)object.bytes_alloc * object.bytes_alloc;
+		}
 	}
 }
 
@@ -184,6 +200,7 @@ int km_aggregate_finish(struct km_aggregate *a, const struct km_replay_hash *tab
 	if (a->is_finished)
 		return 0;
 	a->is_finished = true;
+	a->finished_k = a->k;
 	for (uint32_t k = 1; k <= a->key_tuples.count; k++)
 		km_aggregate_touch(a, &a->keys[k]);
 	note_survivors(a, table);
@@ -250,6 +267,35 @@ static void add_sums(struct km_sums *into, const struct km_sums *from)
 	into->is_uncertain |= from->is_uncertain;
 }
 
+static void add_kept(struct km_kept *into, const struct km_kept *from)
+{
+	into->out_count += from->out_count;
+	into->out_bytes += from->out_bytes;
+	into->purged_count += from->purged_count;
+	into->purged_bytes += from->purged_bytes;
+	into->matched_count += from->matched_count;
+	into->implied_count += from->implied_count;
+	into->reset_count += from->reset_count;
+	into->live_count += from->live_count;
+	into->live_bytes += from->live_bytes;
+	into->live_squares += from->live_squares;
+}
+
+/* Of a replay that samples: how far the row is an estimate, and how good. */
+static void judge_estimate(const struct km_aggregate *a, struct km_row *row)
+{
+	double scale = ldexp(1, (int)a->finished_k);
+	const struct km_kept *kept = &row->kept;
+	const struct km_sums *sums = &row->sums;
+
+	row->is_estimate = kept->out_count || kept->purged_count || kept->live_count != sums->live_count ||
+			   kept->matched_count != sums->matched_frees_count ||
+			   kept->implied_count != sums->implied_frees_count;
+	row->error_is_unknown = row->is_estimate && !kept->live_count;
+	row->live_error_bytes = (uint64_t)ceil(sqrt(scale * (scale - 1) * kept->live_squares));
+	row->live_error_count = (uint64_t)ceil(sqrt(scale * (scale - 1) * (double)kept->live_count));
+}
+
 /* The first that applies; both an upper and a lower bound is none. */
 static void judge(struct km_row *row, bool has_implied, bool has_loss)
 {
@@ -259,8 +305,11 @@ static void judge(struct km_row *row, bool has_implied, bool has_loss)
 	bool lower = sums->overflowed_count > 0;
 
 	row->is_lost = sums->is_uncertain || (has_loss && sums->live_count);
+	row->is_upper = upper;
 	if (row->is_lost || (upper && lower))
 		row->live_is = KM_LIVE_UNCERTAIN;
+	else if (row->is_estimate)
+		row->live_is = KM_LIVE_ESTIMATED;
 	else
 		row->live_is = lower ? KM_LIVE_AT_LEAST : upper ? KM_LIVE_UPPER_BOUND : KM_LIVE_CONSISTENT;
 }
@@ -279,10 +328,30 @@ static struct km_bounds peak_bounds(const struct km_row *row, uint64_t peak, uin
 	return bounds;
 }
 
+/* kept: of what is in the sample. unseen: of what may live beside it. The most is no less than the estimate. */
+static struct km_bounds estimate_bounds(const struct km_row *row, uint64_t estimate, uint64_t kept, uint64_t unseen)
+{
+	uint64_t max = kept + unseen > estimate ? kept + unseen : estimate;
+
+	return (struct km_bounds){ .min = row->is_upper || row->is_lost || row->level.peak_is_over ? 0 : kept,
+				   .max = row->is_lost ? 0 : max,
+				   .max_is_unknown = row->is_lost };
+}
+
 static void set_peak_bounds(struct km_row *row, uint64_t least_bytes, uint64_t least_count)
 {
 	struct km_row_bounds *b = &row->bounds;
 	const struct km_level *level = &row->level;
+
+	if (row->is_estimate) {
+		b->peak_live_bytes = estimate_bounds(row, level->peak_live_bytes, 0, row->sums.total_allocated_bytes);
+		b->peak_live_count =
+			estimate_bounds(row, level->peak_live_count, 0,
+					row->sums.tracked_count + row->kept.out_count + row->sums.overflowed_count);
+		b->peak_live_bytes.min = least_bytes;
+		b->peak_live_count.min = least_count;
+		return;
+	}
 
 	b->peak_live_bytes = peak_bounds(row, level->peak_live_bytes, level->peak_bound_bytes,
 					 row->sums.overflowed_bytes, least_bytes);
@@ -295,8 +364,17 @@ static void set_bounds(struct km_row *row)
 	const struct km_sums *sums = &row->sums;
 	struct km_row_bounds *b = &row->bounds;
 
-	b->live_bytes = km_live_bounds(row->live_is, row->is_lost, sums->live_bytes, sums->overflowed_bytes);
-	b->live_count = km_live_bounds(row->live_is, row->is_lost, sums->live_count, sums->overflowed_count);
+	if (row->is_estimate) {
+		const struct km_kept *kept = &row->kept;
+
+		b->live_bytes = estimate_bounds(row, sums->live_bytes, kept->live_bytes,
+						kept->out_bytes + kept->purged_bytes + sums->overflowed_bytes);
+		b->live_count = estimate_bounds(row, sums->live_count, kept->live_count,
+						kept->out_count + kept->purged_count + sums->overflowed_count);
+	} else {
+		b->live_bytes = km_live_bounds(row->live_is, row->is_lost, sums->live_bytes, sums->overflowed_bytes);
+		b->live_count = km_live_bounds(row->live_is, row->is_lost, sums->live_count, sums->overflowed_count);
+	}
 	set_peak_bounds(row, b->live_bytes.min, b->live_count.min);
 }
 
@@ -310,6 +388,13 @@ static int add_keys(const struct km_aggregate *a, const uint32_t *keys, uint32_t
 		const struct key *key = &a->keys[keys[i]];
 
 		add_sums(&row->sums, &key->sums);
+		if (a->samples) {
+			struct km_kept kept = a->kept[keys[i]];
+
+			kept.live_count = key->sums.live_count >> a->finished_k;
+			kept.live_bytes = key->sums.live_bytes >> a->finished_k;
+			add_kept(&row->kept, &kept);
+		}
 		*ret_has_implied |=
 			key->sums.implied_frees_count > 0 || a->cache_row_has_implied[a->cache_row_of_root[key->root]];
 		row->sites_count += key->site != last_site;
@@ -353,6 +438,8 @@ int km_aggregate_row(const struct km_aggregate *a, enum km_axis axis, size_t ind
 			     &has_implied);
 		break;
 	}
+	if (a->samples)
+		judge_estimate(a, &row);
 	judge(&row, has_implied, a->has_loss);
 	set_bounds(&row);
 	if (r) {
@@ -372,7 +459,7 @@ static void add_bounds(struct km_bounds *into, const struct km_bounds *from)
 
 int km_aggregate_total(const struct km_aggregate *a, struct km_row *ret_row)
 {
-	bool upper = false, lower = false, uncertain = false;
+	enum km_live_is live_is = KM_LIVE_CONSISTENT;
 	struct km_row row = { .level = a->total };
 	uint64_t least_bytes = 0, least_count = 0; /* of the peak: what any site surely had */
 
@@ -383,6 +470,7 @@ int km_aggregate_total(const struct km_aggregate *a, struct km_row *ret_row)
 		if (r)
 			return r;
 		add_sums(&row.sums, &one.sums);
+		add_kept(&row.kept, &one.kept);
 		add_bounds(&row.bounds.live_bytes, &one.bounds.live_bytes);
 		add_bounds(&row.bounds.live_count, &one.bounds.live_count);
 		if (one.bounds.peak_live_bytes.min > least_bytes)
@@ -390,9 +478,8 @@ int km_aggregate_total(const struct km_aggregate *a, struct km_row *ret_row)
 		if (one.bounds.peak_live_count.min > least_count)
 			least_count = one.bounds.peak_live_count.min;
 		row.is_lost |= one.is_lost;
-		upper |= one.live_is == KM_LIVE_UPPER_BOUND;
-		lower |= one.live_is == KM_LIVE_AT_LEAST;
-		uncertain |= one.live_is == KM_LIVE_UNCERTAIN;
+		row.is_upper |= one.is_upper;
+		live_is = km_live_is_of_both(live_is, one.live_is);
 		row.sites_count += one.sums.allocs_count > 0;
 		if (one.has_survivors) {
 			if (!row.has_survivors || one.oldest_time < row.oldest_time)
@@ -402,10 +489,9 @@ int km_aggregate_total(const struct km_aggregate *a, struct km_row *ret_row)
 			row.has_survivors = true;
 		}
 	}
-	if (uncertain || (upper && lower) || (a->has_loss && row.sums.live_count))
-		row.live_is = KM_LIVE_UNCERTAIN;
-	else
-		row.live_is = lower ? KM_LIVE_AT_LEAST : upper ? KM_LIVE_UPPER_BOUND : KM_LIVE_CONSISTENT;
+	row.live_is = a->has_loss && row.sums.live_count ? KM_LIVE_UNCERTAIN : live_is;
+	if (a->samples)
+		judge_estimate(a, &row);
 	set_peak_bounds(&row, least_bytes > row.bounds.live_bytes.min ? least_bytes : row.bounds.live_bytes.min,
 			least_count > row.bounds.live_count.min ? least_count : row.bounds.live_count.min);
 	*ret_row = row;

@@ -45,7 +45,8 @@ uint64_t km_analysis_default_max_memory(void)
 
 /* --- segments --- */
 
-static int visit_events(struct pipeline *p, const struct km_event *events, size_t count, struct km_error *error)
+static int visit_events(struct pipeline *p, const struct km_event *events, const uint32_t *keys,
+			const struct km_outcome *outcomes, size_t count, struct km_error *error)
 {
 	struct km_analysis *an = p->analysis;
 
@@ -55,12 +56,12 @@ static int visit_events(struct pipeline *p, const struct km_event *events, size_
 		if (!km_event_is_slab(&events[i]))
 			continue;
 		if (an->detail && !km_aggregate_is_finished(an->aggregate))
-			r = km_detail_account(an->detail, &events[i], p->keys[i], &p->outcomes[i]);
+			r = km_detail_account(an->detail, &events[i], keys[i], &outcomes[i]);
 		if (r)
 			return km_error_set(error, r, "out of memory");
 		if (!an->options.visit)
 			continue;
-		r = an->options.visit(an->options.visit_context, &events[i], p->keys[i], &p->outcomes[i], error);
+		r = an->options.visit(an->options.visit_context, &events[i], keys[i], &outcomes[i], error);
 		if (r) {
 			p->stopped = true;
 			p->stop_code = r < 0 ? r : 0;
@@ -70,15 +71,42 @@ static int visit_events(struct pipeline *p, const struct km_event *events, size_
 	return 0;
 }
 
-static int account_leaks(struct pipeline *p, const struct km_event *events, size_t count, struct km_error *error)
+static int account_leaks(struct pipeline *p, const struct km_event *events, const uint32_t *keys,
+			 const struct km_outcome *outcomes, size_t count, struct km_error *error)
 {
 	struct km_analysis *an = p->analysis;
 
 	if (!an->leaks || km_aggregate_is_finished(an->aggregate))
 		return 0;
-	if (km_leaks_account(an->leaks, an->aggregate, events, p->keys, p->outcomes, count))
+	if (km_leaks_account(an->leaks, an->aggregate, events, keys, outcomes, count))
 		return km_error_set(error, -ENOMEM, "out of memory");
 	return 0;
+}
+
+/* keys, outcomes: of events, in the pipeline's arrays. */
+static int account(struct pipeline *p, const struct km_event *events, const uint32_t *keys, struct km_outcome *outcomes,
+		   size_t count, struct km_error *error)
+{
+	struct km_analysis *an = p->analysis;
+	int r = an->sizes ? km_sizes_run(an->sizes, events, outcomes, count, error) : 0;
+
+	if (r)
+		return r;
+	if (an->mend && km_mend_run(an->mend, events, outcomes, count))
+		return km_error_set(error, -ENOMEM, "out of memory");
+	r = km_aggregate_account(an->aggregate, events, keys, outcomes, count, error);
+	if (!r)
+		r = account_leaks(p, events, keys, outcomes, count, error);
+	if (!r && (an->options.visit || an->detail))
+		r = visit_events(p, events, keys, outcomes, count, error);
+	return r;
+}
+
+static void halve(struct km_analysis *an, uint64_t time)
+{
+	km_aggregate_halve(an->aggregate, an->replay, time);
+	if (an->detail)
+		km_detail_set_weight(an->detail, UINT64_C(1) << km_replay_table(an->replay)->k);
 }
 
 /* Events in their final order, at most BATCH_EVENTS. */
@@ -87,16 +115,12 @@ static int run_segment(struct pipeline *p, const struct km_event *events, size_t
 	struct km_analysis *an = p->analysis;
 	int r = km_aggregate_keys(an->aggregate, events, count, p->keys, error);
 
-	if (r)
-		return r;
-	km_replay_run(an->replay, events, p->keys, count, p->outcomes);
-	if (an->mend && km_mend_run(an->mend, events, p->outcomes, count))
-		return km_error_set(error, -ENOMEM, "out of memory");
-	r = km_aggregate_account(an->aggregate, events, p->keys, p->outcomes, count, error);
-	if (!r)
-		r = account_leaks(p, events, count, error);
-	if (!r && (an->options.visit || an->detail))
-		r = visit_events(p, events, count, error);
+	for (size_t at = 0, n; !r && at < count && !p->stopped; at += n) {
+		n = km_replay_run(an->replay, events + at, p->keys + at, count - at, p->outcomes + at);
+		r = account(p, events + at, p->keys + at, p->outcomes + at, n, error);
+		if (!r && at + n < count && !p->stopped)
+			halve(an, events[at + n].time);
+	}
 	return r;
 }
 
@@ -111,6 +135,8 @@ static int finish_counting(struct km_analysis *an, struct km_error *error)
 	bool is_first = !km_aggregate_is_finished(an->aggregate);
 	int r = km_aggregate_finish(an->aggregate, context.table, error);
 
+	if (!r && an->sizes && is_first)
+		r = km_sizes_finish(an->sizes, context.table, an->aggregate, error);
 	if (r || !an->leaks || !is_first)
 		return r;
 	if (an->options.on_loss == KM_ON_LOSS_TAINT)
@@ -366,13 +392,23 @@ static int start_counting(struct pipeline *p, uint64_t last_time, struct km_erro
 	struct km_replay_options options = { .objects_count = an->options.objects_count,
 					     .max_memory_bytes = an->options.max_memory_bytes,
 					     .cpu_limit = an->buffer->cpu_limit,
-					     .resets_on_loss = an->options.on_loss == KM_ON_LOSS_RESET };
+					     .resets_on_loss = an->options.on_loss == KM_ON_LOSS_RESET,
+					     .when_full = an->options.when_full };
 	int r;
 
 	resolve_times(p, last_time);
+	if (an->options.has_sizes) {
+		/* Two tables of every live object. */
+		options.max_memory_bytes /= 2;
+		r = km_sizes_new(KM_SIZES_FIRST, options.max_memory_bytes, &an->sizes, error);
+		if (r)
+			return r;
+	}
 	r = km_aggregate_new(&an->selection, an->buffer->cpu_limit, &an->aggregate, error);
 	if (!r)
 		r = km_replay_new(&options, &an->replay, error);
+	if (!r && an->options.when_full == KM_WHEN_FULL_SAMPLE)
+		km_aggregate_use_sample(an->aggregate);
 	if (!r && an->options.on_loss == KM_ON_LOSS_KEEP)
 		km_aggregate_keep_on_loss(an->aggregate);
 	if (!r)
@@ -441,6 +477,8 @@ static void forget_pass(struct pipeline *p)
 	km_replay_free(an->replay);
 	km_mend_free(an->mend);
 	km_leaks_free(an->leaks);
+	km_sizes_free(an->sizes);
+	an->sizes = NULL;
 	an->aggregate = NULL;
 	an->replay = NULL;
 	an->mend = NULL;
@@ -495,7 +533,7 @@ static int run_passes(struct pipeline *p, size_t buffer, struct km_error *error)
 
 	if (!r)
 		r = run_pass(p, buffer, error);
-	if (r || an->options.visit || !km_aggregate_is_finished(an->aggregate) ||
+	if (r || an->options.visit || an->options.has_sizes || !km_aggregate_is_finished(an->aggregate) ||
 	    !km_aggregate_has_inexact_peaks(an->aggregate) || km_source_bytes(an->reader->source) > SECOND_PASS_BYTES)
 		return r;
 	forget_pass(p);
@@ -598,6 +636,7 @@ void km_analysis_free(struct km_analysis *an)
 		return;
 	km_health_release(&an->health);
 	km_detail_free(an->detail);
+	km_sizes_free(an->sizes);
 	km_leaks_free(an->leaks);
 	km_aggregate_free(an->aggregate);
 	km_replay_free(an->replay);

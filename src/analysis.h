@@ -22,6 +22,7 @@
 #include "reader.h"
 #include "replay.h"
 #include "selection.h"
+#include "sizes.h"
 
 /* What happens to objects that live while events are lost. */
 enum km_on_loss {
@@ -37,6 +38,8 @@ struct km_analysis_options {
 	bool raw_ip;
 	uint64_t objects_count; /* 0: auto */
 	uint64_t max_memory_bytes;
+	enum km_when_full when_full;
+	bool has_sizes;  /* find out what tables of other sizes would have seen; objects_count is 0 */
 	bool has_detail; /* tally sizes, tasks and freeing sites of the selection */
 	bool has_leaks;  /* judge the selection's sites */
 	/*
@@ -67,6 +70,7 @@ struct km_analysis {
 	uint64_t reorder_window, reorder_cache_free_window; /* in the clock's unit */
 	struct km_aggregate *aggregate;
 	struct km_health health;
+	struct km_sizes *sizes;   /* NULL unless has_sizes */
 	struct km_detail *detail; /* NULL unless has_detail */
 	struct km_leaks *leaks;   /* NULL unless has_leaks */
 	uint64_t start_time;      /* of the first event of any kind: time 0 */

@@ -84,7 +84,7 @@ void km_compare_add(struct km_compare_sample *sample, enum km_metric metric, con
 	if (value.is_null)
 		return;
 	sample->is_there = true;
-	sample->live_is |= row->live_is;
+	sample->live_is = km_live_is_of_both(sample->live_is, row->live_is);
 	sample->peak_is |= row->peak_is;
 	sample->max_is_unknown |= value.max_is_unknown;
 	if (is_first) {
@@ -148,7 +148,7 @@ struct km_compare_number km_compare_summarise(struct km_compare_sample *samples,
 	number.value = middle(samples[low].value, samples[high].value, is_whole);
 	for (size_t i = 0; i < count; i++) {
 		number.runs_count += samples[i].is_there;
-		number.live_is |= samples[i].live_is;
+		number.live_is = km_live_is_of_both(number.live_is, samples[i].live_is);
 		number.peak_is |= samples[i].peak_is;
 	}
 	qsort(samples, count, sizeof(*samples), by_min);

@@ -16,6 +16,7 @@ struct km_detail {
 	struct km_tuples values[KM_DETAIL_KINDS];
 	struct km_tally *tallies[KM_DETAIL_KINDS];
 	uint32_t room[KM_DETAIL_KINDS];
+	uint64_t free_weight;
 };
 
 struct km_detail *km_detail_new(struct km_reader *reader, struct km_naming *naming)
@@ -26,6 +27,7 @@ struct km_detail *km_detail_new(struct km_reader *reader, struct km_naming *nami
 		return NULL;
 	detail->reader = reader;
 	detail->naming = naming;
+	detail->free_weight = 1;
 	for (unsigned i = 0; i < KM_DETAIL_KINDS; i++)
 		km_tuples_init(&detail->values[i], 1, TALLIES_LIMIT);
 	return detail;
@@ -42,7 +44,12 @@ void km_detail_free(struct km_detail *detail)
 	free(detail);
 }
 
-static int tally(struct km_detail *detail, enum km_detail_kind kind, uint64_t value, uint64_t bytes)
+void km_detail_set_weight(struct km_detail *detail, uint64_t weight)
+{
+	detail->free_weight = weight;
+}
+
+static int tally(struct km_detail *detail, enum km_detail_kind kind, uint64_t value, uint64_t bytes, uint64_t weight)
 {
 	bool is_new;
 	uint32_t i = km_tuples_add(&detail->values[kind], &value, &is_new);
@@ -60,8 +67,8 @@ static int tally(struct km_detail *detail, enum km_detail_kind kind, uint64_t va
 	}
 	if (is_new)
 		detail->tallies[kind][i] = (struct km_tally){ .value = value };
-	detail->tallies[kind][i].count++;
-	detail->tallies[kind][i].bytes += bytes;
+	detail->tallies[kind][i].count += weight;
+	detail->tallies[kind][i].bytes += weight * bytes;
 	return 0;
 }
 
@@ -72,14 +79,15 @@ int km_detail_account(struct km_detail *detail, const struct km_event *event, ui
 	int r;
 
 	if (outcome->kind == KM_OUTCOME_MATCHED && km_key_is_selected(outcome->object.key))
-		return tally(detail, KM_DETAIL_FREERS, event->call_site, outcome->object.bytes_alloc);
+		return tally(detail, KM_DETAIL_FREERS, event->call_site, outcome->object.bytes_alloc,
+			     detail->free_weight);
 	if (!km_key_is_selected(key) || outcome->kind == KM_OUTCOME_FAILED)
 		return 0;
-	r = tally(detail, KM_DETAIL_SIZES, event->bytes_req, event->bytes_alloc);
+	r = tally(detail, KM_DETAIL_SIZES, event->bytes_req, event->bytes_alloc, 1);
 	if (r)
 		return r;
 	comm = km_naming_keep(detail->naming, km_reader_comm(detail->reader, event->pid));
-	return tally(detail, KM_DETAIL_COMMS, (uint64_t)(uintptr_t)comm, event->bytes_alloc);
+	return tally(detail, KM_DETAIL_COMMS, (uint64_t)(uintptr_t)comm, event->bytes_alloc, 1);
 }
 
 static int compare_counts(const struct km_tally *x, const struct km_tally *y)

@@ -29,6 +29,8 @@ void km_detail_free(struct km_detail *detail);
 /* key: of a selected allocation, else 0. Returns 0 or -ENOMEM. */
 int km_detail_account(struct km_detail *detail, const struct km_event *event, uint32_t key,
 		      const struct km_outcome *outcome);
+/* From now on a matched free counts so many times (a replay that samples). */
+void km_detail_set_weight(struct km_detail *detail, uint64_t weight);
 /* Sorted, most first. Borrowed. */
 const struct km_tally *km_detail_tallies(struct km_detail *detail, enum km_detail_kind kind, size_t *ret_count);
 

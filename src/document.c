@@ -2,6 +2,7 @@
 #include "document.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,6 +260,9 @@ static int add_objects(struct document_state *state, const struct km_analysis *a
 	section->columns = km_objects_columns(objects, &section->columns_count);
 	if (!km_objects_total(objects))
 		section->note = "none";
+	else if (km_replay_table(analysis->replay)->k)
+		section->note = km_document_note(state, "of a sample: each stands for %" PRIu64,
+						 UINT64_C(1) << km_replay_table(analysis->replay)->k);
 	return 0;
 }
 
@@ -288,11 +292,36 @@ static void add_leaks_totals(struct km_record *record, const struct km_analysis 
 	km_record_number(record, "leaks_bytes", KM_TYPE_BYTES, bytes);
 }
 
+/* Of a replay that samples: how good the estimates are, and what was counted. */
+static void add_sample(struct km_record *record, const struct km_row *total)
+{
+	const struct km_kept *kept = &total->kept;
+
+	if (total->error_is_unknown) {
+		km_record_null(record, "live_error_bytes", KM_TYPE_BYTES);
+		km_record_null(record, "live_error_count", KM_TYPE_COUNT);
+	} else {
+		km_record_number(record, "live_error_bytes", KM_TYPE_BYTES, total->live_error_bytes);
+		km_record_number(record, "live_error_count", KM_TYPE_COUNT, total->live_error_count);
+	}
+	km_record_number(record, "sample.sampled_out_count", KM_TYPE_COUNT, kept->out_count);
+	km_record_number(record, "sample.sampled_out_bytes", KM_TYPE_BYTES, kept->out_bytes);
+	km_record_number(record, "sample.purged_count", KM_TYPE_COUNT, kept->purged_count);
+	km_record_number(record, "sample.purged_bytes", KM_TYPE_BYTES, kept->purged_bytes);
+	km_record_number(record, "sample.matched_frees_count", KM_TYPE_COUNT, kept->matched_count);
+	km_record_number(record, "sample.implied_frees_count", KM_TYPE_COUNT, kept->implied_count);
+	km_record_number(record, "sample.live_count", KM_TYPE_COUNT, kept->live_count);
+	km_record_number(record, "sample.live_bytes", KM_TYPE_BYTES, kept->live_bytes);
+	if (kept->reset_count)
+		km_record_number(record, "sample.reset_count", KM_TYPE_COUNT, kept->reset_count);
+}
+
 static void add_totals(struct document_state *state, const struct km_analysis *an, bool has_leaks)
 {
 	struct km_record *record = km_document_record(state);
 	const struct km_replayed *replayed = km_aggregate_replayed(an->aggregate);
 	bool filtered = km_filter_is_active(an->selection.filter);
+	bool samples = km_replay_when_full(an->replay) == KM_WHEN_FULL_SAMPLE;
 	const struct km_sums *sums;
 	uint64_t null_frees, unmatched;
 	struct km_row total;
@@ -304,10 +333,11 @@ static void add_totals(struct document_state *state, const struct km_analysis *a
 	sums = &total.sums;
 	/* A free is charged with its allocation: one that freed nothing of the selection is not in it. */
 	null_frees = filtered ? 0 : replayed->null_frees_count;
-	unmatched = filtered ? 0 : replayed->unmatched_frees_count;
+	unmatched = filtered ? 0 : replayed->unmatched_frees_estimate;
 	km_record_number(record, "alloc_events_count", KM_TYPE_COUNT, sums->allocs_count);
 	km_record_number(record, "free_events_count", KM_TYPE_COUNT,
-			 sums->matched_frees_count + null_frees + unmatched);
+			 samples && !filtered ? replayed->free_events_count
+					      : sums->matched_frees_count + null_frees + unmatched);
 	km_record_number(record, "failed_count", KM_TYPE_COUNT, sums->failed_count);
 	km_record_number(record, "doubled_count", KM_TYPE_COUNT, sums->doubled_count);
 	km_record_number(record, "overflowed_count", KM_TYPE_COUNT, sums->overflowed_count);
@@ -333,7 +363,7 @@ static void add_totals(struct document_state *state, const struct km_analysis *a
 	km_record_number(record, "peak_live_bytes", KM_TYPE_BYTES, total.level.peak_live_bytes);
 	km_document_time(record, an->buffer, "peak_time_ns", "peak_time_ticks", total.level.peak_time - an->start_time,
 			 !total.level.peak_live_bytes);
-	km_record_text(record, "peak_is", km_level_peak_is(&total.level));
+	km_record_text(record, "peak_is", km_row_peak_is(&total));
 	add_bounds(record, "peak_live_bytes_min", "peak_live_bytes_max", KM_TYPE_BYTES, &total.bounds.peak_live_bytes);
 	add_bounds(record, "peak_live_count_min", "peak_live_count_max", KM_TYPE_COUNT, &total.bounds.peak_live_count);
 	km_record_number(record, "at_peak_count", KM_TYPE_COUNT, sums->at_peak_count);
@@ -345,6 +375,8 @@ static void add_totals(struct document_state *state, const struct km_analysis *a
 			 !total.has_survivors);
 	if (has_leaks)
 		add_leaks_totals(record, an);
+	if (samples)
+		add_sample(record, &total);
 	km_record_end_row(record);
 	km_document_add(state, record, "totals", NULL, KM_SHAPE_RECORD, KM_FOR_MACHINES);
 	km_row_release(&total);
@@ -374,6 +406,8 @@ static void add_head(struct document_state *state, const char *domain, const cha
 	km_record_text(record, "generator", "kmstat " KM_VERSION);
 	if (domain)
 		km_record_text(record, "domain", domain);
+	if (state->sized)
+		km_document_size_fields(record, state->sized);
 	km_record_flag(record, "truncated", truncated);
 	if (sites_by)
 		km_record_text(record, "sites_by", sites_by);
@@ -562,8 +596,13 @@ int km_document_objects(struct km_document *document, const struct km_analysis *
 	section->is_primary = true;
 	total = km_objects_total(state->objects[0]);
 	shown = km_objects_shown(state->objects[0]);
-	if (shown < total)
+	if (shown < total) {
+		const char *of_what = section->note;
+
 		km_document_note_cut(state, section, shown, total);
+		if (of_what)
+			section->note = km_document_note(state, "%s; %s", section->note, of_what);
+	}
 	if (options->fields)
 		r = km_fields_parse(options->fields, section->columns, section->columns_count, &document->fields,
 				    error);
@@ -638,6 +677,31 @@ int km_document_leaks(struct km_document *document, const struct km_analysis *an
 	if (r)
 		return r;
 	return km_document_finish(document, fill_leaks(document, an, options, error), error);
+}
+
+/* --- size --- */
+
+int km_document_size(struct km_document *document, const struct km_analysis *an,
+		     const struct km_document_options *options, struct km_error *error)
+{
+	struct document_state *state = NULL;
+	int r = km_document_begin(document, "kmstat.size", &state, error);
+
+	if (r)
+		return r;
+	if (for_people(options)) {
+		km_document_add_summary(state, an);
+		km_document_add_sizes(state, an);
+		km_document_add_health_text(state, an, options->verbose);
+	} else {
+		add_trace(state, an);
+		km_document_add_filters(state, an->selection.filter);
+		km_document_add_sizes(state, an);
+		km_document_add_health(state, an);
+		state->sized = an;
+		km_document_put_head(state, "slab", NULL);
+	}
+	return km_document_finish(document, r, error);
 }
 
 /* --- info --- */

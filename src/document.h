@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * document: the reports of kmstat, as sections for the writers: which
- * tables, records and texts make up `report`, `objects` and `info`. It reads
+ * tables, records and texts make up `report`, `objects`, `size` and `info`. It reads
  * an analysis; it neither counts nor writes.
  */
 #ifndef KM_DOCUMENT_H
@@ -52,6 +52,9 @@ int km_document_leaks(struct km_document *document, const struct km_analysis *an
 		      const struct km_document_options *options, struct km_error *error);
 /* The columns of its candidates, for --fields help. */
 size_t km_document_describe_leaks(struct km_column *columns, size_t limit);
+/* The analysis has sizes. */
+int km_document_size(struct km_document *document, const struct km_analysis *analysis,
+		     const struct km_document_options *options, struct km_error *error);
 /* The whole file: reads every buffer through. The reader was opened with only_counts. */
 int km_document_info(struct km_document *document, struct km_reader *reader, const struct km_document_options *options,
 		     struct km_error *error);

@@ -29,9 +29,10 @@ struct document_state {
 	void *counts; /* owned: names that columns of info point to; the rows of compare */
 	char notes[8][160];
 	size_t notes_count;
-	const char *verdict; /* of rules; NULL: there are none */
-	bool truncated;      /* a limit cut rows */
-	bool failed;         /* out of memory */
+	const struct km_analysis *sized; /* the report's own object tells what size would do; NULL: it does not */
+	const char *verdict;             /* of rules; NULL: there are none */
+	bool truncated;                  /* a limit cut rows */
+	bool failed;                     /* out of memory */
 };
 
 /* document.c */
@@ -94,6 +95,9 @@ struct km_section *km_document_add_leaks(struct document_state *state, const str
 void km_document_add_reasons(struct document_state *state, const struct km_analysis *analysis, size_t count);
 size_t km_document_count_suspects(const struct km_analysis *analysis);
 void km_document_add_suspects(struct document_state *state, const struct km_analysis *analysis, bool has_utf8);
+/* document_size.c */
+void km_document_size_fields(struct km_record *record, const struct km_analysis *analysis);
+void km_document_add_sizes(struct document_state *state, const struct km_analysis *analysis);
 
 /* document_info.c */
 int km_document_fill_info(struct document_state *state, struct km_reader *reader, bool for_people,

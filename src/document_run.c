@@ -287,7 +287,7 @@ static void add_overflow(struct document_state *state, const struct km_run *run)
 	km_record_flag(record, "fixed", o->fixed);
 	km_record_number(record, "memory_bytes", KM_TYPE_BYTES, o->memory_bytes);
 	km_record_number(record, "memory_peak_bytes", KM_TYPE_BYTES, o->memory_peak_bytes);
-	km_record_text(record, "when_full", "drop");
+	km_record_text(record, "when_full", o->samples ? "sample" : "drop");
 	km_record_number(record, "peak_count", KM_TYPE_COUNT, o->peak_count);
 	km_record_number(record, "overflowed_count", KM_TYPE_COUNT, o->overflowed_count);
 	km_record_number(record, "overflowed_bytes", KM_TYPE_BYTES, o->overflowed_bytes);

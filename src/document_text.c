@@ -39,6 +39,7 @@ const char *km_document_live_words(enum km_live_is is)
 		[KM_LIVE_UPPER_BOUND] = "at most: not every free is traced",
 		[KM_LIVE_AT_LEAST] = "at least: the table was full",
 		[KM_LIVE_UNCERTAIN] = "uncertain: see health",
+		[KM_LIVE_ESTIMATED] = "estimated from a sample",
 	};
 
 	return words[is];
@@ -77,6 +78,11 @@ static void filter_line(struct km_record *record, const struct km_analysis *an)
 		km_document_line(record, "filter", "live, peak and rows are of the selected allocations only");
 }
 
+static const char *error_text(char *text, const char *(*format)(char *, uint64_t), uint64_t value, bool is_unknown)
+{
+	return is_unknown ? "not known" : format(text, value);
+}
+
 static void live_lines(struct km_record *record, const struct km_analysis *an, const struct km_row *total)
 {
 	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], c[KM_FORMAT_BYTES], text[256];
@@ -87,18 +93,24 @@ static void live_lines(struct km_record *record, const struct km_analysis *an, c
 					 (double)sums->total_allocated_bytes
 			       : 0;
 
-	snprintf(text, sizeof(text), "%s in %s object%s (%s)", km_format_bytes(a, sums->live_bytes),
-		 km_format_count(b, sums->live_count), plural(sums->live_count),
-		 sums->allocs_count ? km_document_live_words(total->live_is) : "nothing is selected");
+	n = (size_t)snprintf(text, sizeof(text), "%s in %s object%s (%s", km_format_bytes(a, sums->live_bytes),
+			     km_format_count(b, sums->live_count), plural(sums->live_count),
+			     sums->allocs_count ? km_document_live_words(total->live_is) : "nothing is selected");
+	if (total->is_estimate)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "; standard error %s in %s",
+				      error_text(a, km_format_bytes, total->live_error_bytes, total->error_is_unknown),
+				      error_text(b, km_format_count, total->live_error_count, total->error_is_unknown));
+	snprintf(text + n, sizeof(text) - n, ")");
 	km_document_line(record, "live", text);
-	snprintf(text, sizeof(text), "%s in %s object%s, at +%s", km_format_bytes(a, total->level.peak_live_bytes),
-		 km_format_count(b, sums->at_peak_count), plural(sums->at_peak_count),
+	snprintf(text, sizeof(text), "%s%s in %s object%s, at +%s", total->is_estimate ? "some " : "",
+		 km_format_bytes(a, total->level.peak_live_bytes), km_format_count(b, sums->at_peak_count),
+		 plural(sums->at_peak_count),
 		 km_document_time_text(an->buffer,
 				       total->level.peak_live_bytes ? total->level.peak_time - an->start_time : 0, c));
 	km_document_line(record, "peak", text);
 	n = (size_t)snprintf(text, sizeof(text), "%s in %s allocations, %s of it waste",
 			     km_format_bytes(a, sums->total_allocated_bytes),
-			     km_format_count(b, sums->tracked_count + sums->overflowed_count),
+			     km_format_count(b, sums->tracked_count + sums->overflowed_count + total->kept.out_count),
 			     km_format_ratio(c, waste));
 	if (sums->failed_count)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s more failed",
@@ -109,18 +121,19 @@ static void live_lines(struct km_record *record, const struct km_analysis *an, c
 }
 
 /* A free is charged with its allocation: with a filter only frees of the selection's objects count. */
-static void frees_line(struct km_record *record, const struct km_analysis *an, const struct km_sums *sums)
+static void frees_line(struct km_record *record, const struct km_analysis *an, const struct km_row *total)
 {
+	const struct km_sums *sums = &total->sums;
 	const struct km_replayed *r = km_aggregate_replayed(an->aggregate);
 	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], text[256];
 	size_t n;
 
-	n = (size_t)snprintf(text, sizeof(text), "%s matched, %s implied",
+	n = (size_t)snprintf(text, sizeof(text), "%s%s matched, %s implied", total->is_estimate ? "some " : "",
 			     km_format_count(a, sums->matched_frees_count),
 			     km_format_count(b, sums->implied_frees_count));
 	if (!km_filter_is_active(an->selection.filter))
 		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %s unmatched, %s of NULL",
-				      km_format_count(a, r->unmatched_frees_count),
+				      km_format_count(a, r->unmatched_frees_estimate),
 				      km_format_count(b, r->null_frees_count));
 	if (an->mend && km_mend_count(an->mend))
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "; %s pairs mended",
@@ -148,7 +161,21 @@ static void table_line(struct km_record *record, const struct km_analysis *an)
 		snprintf(text + n, sizeof(text) - n, "; OVERFLOW: %s objects (%s) not tracked in %" PRIu64 " episode%s",
 			 km_format_count(c, overflow->count), km_format_bytes(d, overflow->bytes),
 			 overflow->episodes_count, overflow->episodes_count == 1 ? "" : "s");
+	else if (table->k)
+		snprintf(text + n, sizeof(text) - n, "; SAMPLE: one of %" PRIu64 " addresses, %s objects purged",
+			 UINT64_C(1) << table->k, km_format_count(c, km_replay_sampled(an->replay)->purged_count));
 	km_document_line(record, "table", text);
+}
+
+static void size_line(struct km_record *record, const struct km_analysis *an)
+{
+	uint64_t peak = km_replay_true_peak_count(an->replay), count = km_replay_recommended_count(an->replay);
+	char a[KM_FORMAT_BYTES], b[KM_FORMAT_BYTES], c[KM_FORMAT_BYTES], text[256];
+
+	snprintf(text, sizeof(text), "--objects %" PRIu64 " (%s) would do: at most %s live at once, %s headroom", count,
+		 km_format_bytes(a, km_replay_hash_bytes(count)), km_format_count(b, peak),
+		 km_format_ratio(c, peak ? (double)(count - peak) / (double)peak : 0));
+	km_document_line(record, "size", text);
 }
 
 void km_document_add_summary(struct document_state *state, const struct km_analysis *an)
@@ -164,8 +191,11 @@ void km_document_add_summary(struct document_state *state, const struct km_analy
 	events_line(record, an);
 	filter_line(record, an);
 	live_lines(record, an, &total);
-	frees_line(record, an, &total.sums);
-	table_line(record, an);
+	frees_line(record, an, &total);
+	if (an->sizes)
+		size_line(record, an);
+	else
+		table_line(record, an);
 	km_row_release(&total);
 	km_document_add(state, record, "summary", NULL, KM_SHAPE_LINES, KM_FOR_PEOPLE);
 }

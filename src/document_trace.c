@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What machines read beside the tables: trace, filters, overflow, health. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,11 +137,29 @@ void km_document_add_filters(struct document_state *state, const struct km_filte
 
 /* --- overflow --- */
 
+/* What the sample is of, and what was left out of it. */
+static void add_sampling(struct km_record *record, const struct km_analysis *an)
+{
+	const struct km_sampled *sampled = km_replay_sampled(an->replay);
+	unsigned k = km_replay_table(an->replay)->k;
+
+	km_record_real(record, "rate", KM_TYPE_RATIO, ldexp(1, -(int)k));
+	km_record_number(record, "halvings_count", KM_TYPE_COUNT, k);
+	km_document_time(record, an->buffer, "first_halving_ns", "first_halving_ticks",
+			 sampled->first_time - an->start_time, !k);
+	km_record_number(record, "sampled_out_count", KM_TYPE_COUNT, sampled->out_count);
+	km_record_number(record, "sampled_out_bytes", KM_TYPE_BYTES, sampled->out_bytes);
+	km_record_number(record, "sampled_out_frees_count", KM_TYPE_COUNT, sampled->out_frees_count);
+	km_record_number(record, "purged_count", KM_TYPE_COUNT, sampled->purged_count);
+	km_record_number(record, "purged_bytes", KM_TYPE_BYTES, sampled->purged_bytes);
+}
+
 void km_document_add_overflow(struct document_state *state, const struct km_analysis *an)
 {
 	const struct km_overflow *overflow = km_replay_overflow(an->replay);
 	const struct km_replay_hash *table = km_replay_table(an->replay);
 	struct km_record *record = km_document_record(state), *episodes;
+	bool samples = km_replay_when_full(an->replay) == KM_WHEN_FULL_SAMPLE;
 
 	if (!record)
 		return;
@@ -148,7 +167,9 @@ void km_document_add_overflow(struct document_state *state, const struct km_anal
 	km_record_flag(record, "fixed", table->fixed);
 	km_record_number(record, "memory_bytes", KM_TYPE_BYTES, km_replay_hash_bytes(table->capacity));
 	km_record_number(record, "memory_peak_bytes", KM_TYPE_BYTES, table->peak_bytes);
-	km_record_text(record, "when_full", "drop");
+	km_record_text(record, "when_full", samples ? "sample" : "drop");
+	if (samples)
+		add_sampling(record, an);
 	km_record_number(record, "peak_count", KM_TYPE_COUNT, km_replay_peak_count(an->replay));
 	km_record_number(record, "overflowed_count", KM_TYPE_COUNT, overflow->count);
 	km_record_number(record, "overflowed_bytes", KM_TYPE_BYTES, overflow->bytes);
@@ -280,6 +301,7 @@ static void add_unmatched(struct document_state *state, const struct km_analysis
 	size_t count;
 	const struct km_freer *freers = km_aggregate_freers(an->aggregate, &count);
 	struct km_freer *sorted = calloc(count ? count : 1, sizeof(*sorted));
+	bool samples = km_replay_when_full(an->replay) == KM_WHEN_FULL_SAMPLE;
 
 	if (!record || !sorted) {
 		state->failed = true;
@@ -294,6 +316,8 @@ static void add_unmatched(struct document_state *state, const struct km_analysis
 		km_record_number(record, "unmatched_frees_count", KM_TYPE_COUNT, sorted[i].unmatched_count);
 		km_record_number(record, "matched_frees_count", KM_TYPE_COUNT, sorted[i].matched_count);
 		km_record_number(record, "null_frees_count", KM_TYPE_COUNT, sorted[i].null_count);
+		if (samples)
+			km_record_number(record, "sampled_out_frees_count", KM_TYPE_COUNT, sorted[i].sampled_out_count);
 		km_record_end_row(record);
 	}
 	free(sorted);
@@ -332,6 +356,11 @@ static void add_replayed(struct document_state *state, const struct km_analysis 
 	km_record_number(record, "reordered_count", KM_TYPE_COUNT, an->mend ? km_mend_count(an->mend) : 0);
 	km_record_number(record, "reset_count", KM_TYPE_COUNT, r->reset_count);
 	km_record_number(record, "skipped_count", KM_TYPE_COUNT, an->stats->skipped_count);
+	if (km_replay_when_full(an->replay) == KM_WHEN_FULL_SAMPLE) {
+		km_record_number(record, "sampled_out_count", KM_TYPE_COUNT, r->sampled_out_count);
+		km_record_number(record, "sampled_out_frees_count", KM_TYPE_COUNT, r->sampled_out_frees_count);
+		km_record_number(record, "purged_count", KM_TYPE_COUNT, r->purged_count);
+	}
 	km_record_end_row(record);
 	km_document_add(state, record, "health.replay", NULL, KM_SHAPE_RECORD, KM_FOR_MACHINES);
 }

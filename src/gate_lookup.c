@@ -237,7 +237,9 @@ static void add_cause(const struct judge *j, size_t from, size_t to, const struc
 		holes |= j->runs[i]->flags[KM_HOLES];
 		tail |= j->runs[i]->flags[KM_TAIL_LOST];
 	}
-	if (number->max_is_unknown)
+	if (number->live_is == KM_LIVE_ESTIMATED)
+		why = "it is estimated from a sample";
+	else if (number->max_is_unknown)
 		why = holes && tail                           ? "events were lost (holes, and the tail)"
 		      : tail                                  ? "events were lost at the end"
 		      : holes                                 ? "events were lost (holes)"

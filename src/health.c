@@ -42,6 +42,7 @@ const char *km_warning_name(enum km_warning_code code)
 					     [KM_WARN_CLOCK_NOT_NS] = "clock_not_ns",
 					     [KM_WARN_EVENT_KINDS_MISSING] = "event_kinds_missing",
 					     [KM_WARN_OVERFLOW] = "overflow",
+					     [KM_WARN_SAMPLED] = "sampled",
 					     [KM_WARN_UNTRACED_FREES] = "untraced_frees",
 					     [KM_WARN_CACHE_NAMES_AMBIGUOUS] = "cache_names_ambiguous",
 					     [KM_WARN_CACHE_NAMES_MISSING] = "cache_names_missing",
@@ -298,6 +299,21 @@ static void warn_of_overflow(struct km_health *health, const struct km_replay *r
 	     km_replay_recommended_count(replay));
 }
 
+static void warn_of_sampling(struct km_health *health, const struct km_replay *replay)
+{
+	const struct km_replay_hash *table = km_replay_table(replay);
+	char capacity[KM_FORMAT_BYTES];
+
+	if (!table->k)
+		return;
+	warn(health, KM_WARN_SAMPLED,
+	     "the table of %s objects was full: live numbers, peaks, frees and lifetimes are estimated from one of "
+	     "%" PRIu64 " addresses; %s%" PRIu64 " would do without",
+	     km_format_count(capacity, table->capacity), UINT64_C(1) << table->k,
+	     table->fixed ? "--objects " : "a larger --max-memory is needed, a table for ",
+	     km_replay_recommended_count(replay));
+}
+
 /* Symbols of another boot: hardly a call site has a name. */
 static void warn_of_foreign_symbols(struct km_health *health, const struct km_aggregate *aggregate,
 				    struct km_naming *naming)
@@ -329,6 +345,7 @@ void km_health_add_replay(struct km_health *health, const struct km_trace_info *
 		warn_of_foreign_symbols(health, aggregate, naming);
 	warn_of_kinds(health, stats);
 	warn_of_overflow(health, replay);
+	warn_of_sampling(health, replay);
 	if (replayed->implied_frees_count)
 		warn(health, KM_WARN_UNTRACED_FREES,
 		     "%s objects were freed without an event (kfree_rcu, bulk frees or loss), known only because "

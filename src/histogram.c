@@ -47,7 +47,7 @@ static int cover(struct km_histogram *h, unsigned first, unsigned last)
 	return 0;
 }
 
-int km_histogram_add(struct km_histogram *h, uint64_t value)
+static inline __attribute__((always_inline)) int add(struct km_histogram *h, uint64_t value, uint64_t times)
 {
 	unsigned bin = km_histogram_bin(value);
 
@@ -58,13 +58,23 @@ int km_histogram_add(struct km_histogram *h, uint64_t value)
 		if (code < 0)
 			return code;
 	}
-	h->bins[bin - h->first]++;
+	h->bins[bin - h->first] += times;
 	if (!h->count || value < h->min)
 		h->min = value;
 	if (!h->count || value > h->max)
 		h->max = value;
-	h->count++;
+	h->count += times;
 	return 0;
+}
+
+int km_histogram_add(struct km_histogram *h, uint64_t value)
+{
+	return add(h, value, 1);
+}
+
+int km_histogram_add_times(struct km_histogram *h, uint64_t value, uint64_t times)
+{
+	return times ? add(h, value, times) : 0;
 }
 
 int km_histogram_merge(struct km_histogram *into, const struct km_histogram *from)
@@ -123,12 +133,14 @@ uint64_t km_histogram_quantile(const struct km_histogram *h, double q)
 	return high > h->max ? h->max : high;
 }
 
-void km_histogram_remove(struct km_histogram *h, uint64_t value)
+void km_histogram_remove(struct km_histogram *h, uint64_t value, uint64_t times)
 {
 	unsigned bin = km_histogram_bin(value);
 
-	if (bin < h->first || bin - h->first >= h->length || !h->bins[bin - h->first])
+	if (bin < h->first || bin - h->first >= h->length)
 		return;
-	h->bins[bin - h->first]--;
-	h->count--;
+	if (times > h->bins[bin - h->first])
+		times = h->bins[bin - h->first];
+	h->bins[bin - h->first] -= times;
+	h->count -= times;
 }

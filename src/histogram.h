@@ -41,8 +41,10 @@ uint64_t km_histogram_bin_high(unsigned bin);
 
 /* A histogram of all zero bytes is empty. Returns 0, or -ENOMEM with the histogram as it was. */
 int km_histogram_add(struct km_histogram *h, uint64_t value);
-/* Take back a value that was added; min and max stay. */
-void km_histogram_remove(struct km_histogram *h, uint64_t value);
+/* The same as often as that. */
+int km_histogram_add_times(struct km_histogram *h, uint64_t value, uint64_t times);
+/* Take back a value that was added, so many times or as often as it is there; min and max stay. */
+void km_histogram_remove(struct km_histogram *h, uint64_t value, uint64_t times);
 int km_histogram_merge(struct km_histogram *into, const struct km_histogram *from);
 void km_histogram_release(struct km_histogram *h);
 

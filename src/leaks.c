@@ -169,7 +169,7 @@ static int move_birth(struct km_leaks *leaks, const struct km_aggregate *aggrega
 {
 	const struct km_object *object = &outcome->object;
 
-	if (outcome->first_overflowed)
+	if (outcome->first_overflowed || outcome->first_sampled_out || outcome->first_purged)
 		return 0;
 	if (km_key_is_selected(object->key)) {
 		struct leak_site *site = site_of(leaks, aggregate, object->key);

@@ -248,7 +248,7 @@ struct judged {
 	const struct leak_site *site;
 	uint64_t cache_bytes, reclaimable_bytes; /* live: of the row's cache, of reclaimable ones */
 	const char *function;
-	bool has_overflow, is_reclaimable, is_internal;
+	bool has_overflow, is_estimate, is_reclaimable, is_internal;
 };
 
 __attribute__((format(printf, 3, 4))) static void decide(struct km_leak *row, enum km_verdict verdict,
@@ -393,6 +393,8 @@ static void judge(const struct km_leaks *leaks, const struct judged *judged, con
 	else if (row->twin)
 		decide(row, KM_VERDICT_RECLAIMABLE, "one for each object of %s, window by window: they go together",
 		       row->twin);
+	else if (judged->is_estimate)
+		decide(row, KM_VERDICT_UNCERTAIN, "the table was full: only a sample of its objects was tracked");
 	else if (judged->has_overflow)
 		decide(row, KM_VERDICT_UNCERTAIN, "the table was full: some of its objects were not tracked");
 	else if (doubt)
@@ -575,6 +577,7 @@ static int fill_row(struct km_leaks *leaks, uint32_t index, struct km_leak *row,
 	fill_factors(leaks, site, &r, &row->factors);
 	judged->site = site;
 	judged->has_overflow = r.sums.overflowed_count > 0;
+	judged->is_estimate = r.is_estimate;
 	judged->function = km_naming_site(leaks->context.naming, row->call_site).function;
 	judged->is_internal = km_allocator_internal_function(judged->function);
 	km_row_release(&r);

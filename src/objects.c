@@ -26,6 +26,7 @@ enum object_column {
 	COLUMN_COMM,
 	COLUMN_CPU,
 	COLUMN_UNCERTAIN,
+	COLUMN_WEIGHT,
 	OBJECT_COLUMNS,
 };
 
@@ -45,6 +46,8 @@ static const struct km_column object_columns[OBJECT_COLUMNS] = {
 	[COLUMN_COMM] = { "comm", "comm", "last name of that task", KM_TYPE_STRING, KM_COLUMN_WIDE },
 	[COLUMN_UNCERTAIN] = { "is_uncertain", "uncertain", "events were lost while it lived", KM_TYPE_BOOL,
 			       KM_COLUMN_MACHINE },
+	[COLUMN_WEIGHT] = { "weight_count", "stands for", "objects that it stands for in a sample (--when-full sample)",
+			    KM_TYPE_COUNT, KM_COLUMN_MACHINE | KM_COLUMN_PEOPLE },
 	[COLUMN_CPU] = { "cpu", "cpu", "CPU that allocated it", KM_TYPE_INTEGER, KM_COLUMN_WIDE },
 };
 
@@ -161,6 +164,9 @@ static void fill_cell(const struct km_objects *o, const struct km_object *object
 		break;
 	case COLUMN_UNCERTAIN:
 		cell->flag = o->is_all_uncertain || (o->has_loss && object->time < o->loss_time);
+		break;
+	case COLUMN_WEIGHT:
+		cell->number = UINT64_C(1) << o->table->k;
 		break;
 	case OBJECT_COLUMNS:
 		break;
@@ -302,6 +308,8 @@ int km_objects_new(const struct km_analysis *analysis, const struct km_sort *sor
 		o->columns[o->columns_count] = object_columns[i];
 		if (i == COLUMN_AGE_NS && o->ticks)
 			o->columns[o->columns_count].flags |= KM_COLUMN_MACHINE;
+		if (i == COLUMN_WEIGHT && km_replay_when_full(analysis->replay) == KM_WHEN_FULL_SAMPLE)
+			o->columns[o->columns_count].flags = KM_COLUMN_MACHINE;
 		o->columns_count++;
 	}
 	r = make_sort(o, sort, error);

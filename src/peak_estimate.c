@@ -4,17 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define SLOTS (2 * KM_PEAK_ESTIMATE_COUNT)
+#include "replay_hash.h"
 
-/* The finalizer of MurmurHash3 (Austin Appleby, public domain): every bit depends on every bit. */
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 33;
-	x *= UINT64_C(0xff51afd7ed558ccd);
-	x ^= x >> 33;
-	x *= UINT64_C(0xc4ceb9fe1a85ec53);
-	return x ^ x >> 33;
-}
+#define SLOTS (2 * KM_PEAK_ESTIMATE_COUNT)
 
 static bool is_kept(const struct km_peak_estimate *e, uint64_t hash)
 {
@@ -24,7 +16,7 @@ static bool is_kept(const struct km_peak_estimate *e, uint64_t hash)
 /* The low bits choose the slot: the top ones are all 0 in what is kept. */
 static unsigned find(const struct km_peak_estimate *e, uint64_t ptr)
 {
-	unsigned i = (unsigned)mix(ptr) % SLOTS;
+	unsigned i = (unsigned)km_replay_hash_mix(ptr) % SLOTS;
 
 	while (e->slots[i] && e->slots[i] != ptr)
 		i = (i + 1) % SLOTS;
@@ -40,7 +32,7 @@ static void purge(struct km_peak_estimate *e)
 	e->count = 0;
 	e->k++;
 	for (unsigned i = 0; i < SLOTS; i++) {
-		if (old[i] && is_kept(e, mix(old[i]))) {
+		if (old[i] && is_kept(e, km_replay_hash_mix(old[i]))) {
 			e->slots[find(e, old[i])] = old[i];
 			e->count++;
 		}
@@ -51,14 +43,14 @@ void km_peak_estimate_add(struct km_peak_estimate *e, uint64_t ptr)
 {
 	unsigned i;
 
-	if (!is_kept(e, mix(ptr)))
+	if (!is_kept(e, km_replay_hash_mix(ptr)))
 		return;
 	i = find(e, ptr);
 	if (e->slots[i])
 		return;
 	while (e->count == KM_PEAK_ESTIMATE_COUNT) {
 		purge(e);
-		if (!is_kept(e, mix(ptr)))
+		if (!is_kept(e, km_replay_hash_mix(ptr)))
 			return;
 	}
 	i = find(e, ptr);
@@ -72,13 +64,13 @@ void km_peak_estimate_remove(struct km_peak_estimate *e, uint64_t ptr)
 {
 	unsigned hole;
 
-	if (!is_kept(e, mix(ptr)))
+	if (!is_kept(e, km_replay_hash_mix(ptr)))
 		return;
 	hole = find(e, ptr);
 	if (!e->slots[hole])
 		return;
 	for (unsigned i = (hole + 1) % SLOTS; e->slots[i]; i = (i + 1) % SLOTS) {
-		unsigned home = (unsigned)mix(e->slots[i]) % SLOTS;
+		unsigned home = (unsigned)km_replay_hash_mix(e->slots[i]) % SLOTS;
 
 		if ((i + SLOTS - home) % SLOTS >= (i + SLOTS - hole) % SLOTS) {
 			e->slots[hole] = e->slots[i];

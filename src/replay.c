@@ -26,18 +26,28 @@ struct large_kmalloc {
 	uint64_t time;
 	uint32_t key;
 	int32_t pid;
-	bool overflowed;
+	uint8_t first;
+};
+
+/* What is known of the object of a first. */
+enum first {
+	FIRST_TRACKED, /* it is in the table, unless something happened to it since */
+	FIRST_OVERFLOWED,
+	FIRST_SAMPLED_OUT,
+	FIRST_PURGED,
 };
 
 struct km_replay {
 	struct km_replay_hash table;
 	struct km_overflow overflow;
-	struct km_peak_estimate *estimate; /* in use from the first overflow on */
+	enum km_when_full when_full;
+	struct km_sampled sampled;
+	struct km_peak_estimate *estimate; /* in use from the first overflow or halving on */
 	bool estimating;
 	uint64_t peak_count;
 	struct large_kmalloc *last; /* one a CPU */
 	unsigned cpu_limit;
-	unsigned overflowed_firsts; /* how many of last[] are overflowed */
+	unsigned untracked_firsts; /* how many of last[] are not FIRST_TRACKED */
 	bool resets_on_loss;
 	bool has_loss;
 	uint64_t loss_time;
@@ -54,6 +64,7 @@ int km_replay_new(const struct km_replay_options *options, struct km_replay **re
 		return km_error_set(error, r, "out of memory");
 	replay->cpu_limit = options->cpu_limit ? options->cpu_limit : 1;
 	replay->resets_on_loss = options->resets_on_loss;
+	replay->when_full = options->when_full;
 	replay->last = calloc(replay->cpu_limit, sizeof(*replay->last));
 	replay->estimate = calloc(1, sizeof(*replay->estimate));
 	if (!replay->last || !replay->estimate) {
@@ -175,18 +186,32 @@ static __attribute__((noinline, cold)) void close_episode(struct km_replay *repl
 
 static void forget_last(struct km_replay *replay, struct large_kmalloc *last)
 {
-	replay->overflowed_firsts -= last->overflowed;
-	last->overflowed = false;
+	replay->untracked_firsts -= last->first != FIRST_TRACKED;
+	last->first = FIRST_TRACKED;
 	last->ptr = 0;
 }
 
-/* Something else happened to an address that is not in the table: it may be that of an overflowed first. */
-static __attribute__((noinline, cold)) void forget_overflowed_first(struct km_replay *replay, uint64_t ptr)
+/* Something else happened to an address that is not in the table: it may be that of a first that is not there. */
+static __attribute__((noinline, cold)) void forget_untracked_first(struct km_replay *replay, uint64_t ptr)
 {
 	for (unsigned cpu = 0; cpu < replay->cpu_limit; cpu++) {
-		if (replay->last[cpu].overflowed && replay->last[cpu].ptr == ptr)
+		if (replay->last[cpu].first != FIRST_TRACKED && replay->last[cpu].ptr == ptr)
 			forget_last(replay, &replay->last[cpu]);
 	}
+}
+
+/* The first's own object, if it still lives in the table. cpu: the first's. */
+static struct km_slot *slot_of_first(const struct km_replay *replay, const struct large_kmalloc *last, unsigned cpu,
+				     struct km_object *ret_object)
+{
+	struct km_slot *slot = km_replay_hash_find(&replay->table, last->ptr);
+
+	if (!slot)
+		return NULL; /* freed in between */
+	km_slot_unpack(slot, ret_object);
+	if (ret_object->time != last->time || ret_object->key != last->key || ret_object->cpu != cpu)
+		return NULL; /* replaced in between, by another CPU */
+	return slot;
 }
 
 /* Whether the event is the second of a pair; if so it is dealt with. */
@@ -199,8 +224,11 @@ static bool second_of_pair(struct km_replay *replay, struct large_kmalloc *last,
 	if (!km_event_is_kmalloc(event) || last->ptr != event->ptr || last->bytes_req != event->bytes_req ||
 	    last->bytes_alloc != event->bytes_alloc || last->pid != event->pid)
 		return false;
-	if (last->overflowed) {
-		*outcome = (struct km_outcome){ .kind = KM_OUTCOME_DOUBLED, .first_overflowed = true };
+	if (last->first != FIRST_TRACKED) {
+		*outcome = (struct km_outcome){ .kind = KM_OUTCOME_DOUBLED,
+						.first_overflowed = last->first == FIRST_OVERFLOWED,
+						.first_sampled_out = last->first == FIRST_SAMPLED_OUT,
+						.first_purged = last->first == FIRST_PURGED };
 		outcome->object = (struct km_object){ .ptr = event->ptr,
 						      .time = last->time,
 						      .bytes_req = (uint32_t)event->bytes_req,
@@ -210,12 +238,9 @@ static bool second_of_pair(struct km_replay *replay, struct large_kmalloc *last,
 						      .cpu = event->cpu };
 		return true;
 	}
-	slot = km_replay_hash_find(&replay->table, event->ptr);
+	slot = slot_of_first(replay, last, event->cpu, &object);
 	if (!slot)
-		return false; /* freed in between: two allocations */
-	km_slot_unpack(slot, &object);
-	if (object.time != last->time || object.key != last->key || object.cpu != event->cpu)
-		return false; /* replaced in between, by another CPU */
+		return false; /* two allocations */
 	*outcome = (struct km_outcome){ .kind = KM_OUTCOME_DOUBLED, .object = object };
 	slot->key = key;
 	return true;
@@ -223,8 +248,19 @@ static bool second_of_pair(struct km_replay *replay, struct large_kmalloc *last,
 
 /* --- one event --- */
 
-static inline void alloc(struct km_replay *replay, const struct km_event *event, uint32_t key,
-			 struct km_outcome *outcome)
+/* How many addresses are alive is told by a sample of its own once the table does not tell. */
+static inline void estimate_add(struct km_replay *replay, const struct km_event *event)
+{
+	if (__builtin_expect(replay->estimating, 0))
+		km_peak_estimate_add(replay->estimate, event->ptr);
+}
+
+/*
+ * False: nothing was done, the table has to be halved first. samples is a
+ * constant where this is inlined: a table that drops does not pay for it.
+ */
+static inline __attribute__((always_inline)) bool alloc(struct km_replay *replay, const struct km_event *event,
+							uint32_t key, struct km_outcome *outcome, const bool samples)
 {
 	struct large_kmalloc *last = &replay->last[event->cpu];
 	struct km_object object;
@@ -234,17 +270,24 @@ static inline void alloc(struct km_replay *replay, const struct km_event *event,
 	if (__builtin_expect(!event->ptr, 0)) {
 		outcome->kind = KM_OUTCOME_FAILED;
 		forget_last(replay, last);
-		return;
+		return true;
 	}
 	if (__builtin_expect(last->ptr != 0, 0)) {
 		bool is_second = second_of_pair(replay, last, event, key, outcome);
 
 		forget_last(replay, last);
 		if (is_second)
-			return;
+			return true;
 	}
-	if (__builtin_expect(replay->overflowed_firsts, 0))
-		forget_overflowed_first(replay, event->ptr);
+	if (__builtin_expect(replay->untracked_firsts, 0))
+		forget_untracked_first(replay, event->ptr);
+	if (samples && !km_replay_hash_keeps(&replay->table, event->ptr)) {
+		outcome->kind = KM_OUTCOME_SAMPLED_OUT;
+		replay->sampled.out_count++;
+		replay->sampled.out_bytes += event->bytes_alloc;
+		estimate_add(replay, event);
+		goto out;
+	}
 	object = (struct km_object){ .ptr = event->ptr,
 				     .time = event->time,
 				     .bytes_req = (uint32_t)event->bytes_req,
@@ -261,12 +304,14 @@ static inline void alloc(struct km_replay *replay, const struct km_event *event,
 	} else if (km_replay_hash_insert(&replay->table, &object)) {
 		if (replay->table.count > replay->peak_count)
 			replay->peak_count = replay->table.count;
-		if (__builtin_expect(replay->estimating, 0))
-			km_peak_estimate_add(replay->estimate, event->ptr);
+		estimate_add(replay, event);
+	} else if (samples && replay->table.k < KM_REPLAY_HASH_K_LIMIT) {
+		return false;
 	} else {
 		outcome->kind = KM_OUTCOME_OVERFLOWED;
 		overflow(replay, event);
 	}
+out:
 	if (__builtin_expect(event->bytes_req > KM_REPLAY_DOUBLED_OVER_BYTES, 0) && km_event_is_kmalloc(event)) {
 		*last = (struct large_kmalloc){ .ptr = event->ptr,
 						.bytes_req = event->bytes_req,
@@ -274,12 +319,16 @@ static inline void alloc(struct km_replay *replay, const struct km_event *event,
 						.time = event->time,
 						.key = key,
 						.pid = event->pid,
-						.overflowed = outcome->kind == KM_OUTCOME_OVERFLOWED };
-		replay->overflowed_firsts += last->overflowed;
+						.first = outcome->kind == KM_OUTCOME_OVERFLOWED    ? FIRST_OVERFLOWED
+							 : outcome->kind == KM_OUTCOME_SAMPLED_OUT ? FIRST_SAMPLED_OUT
+												   : FIRST_TRACKED };
+		replay->untracked_firsts += last->first != FIRST_TRACKED;
 	}
+	return true;
 }
 
-static inline void release(struct km_replay *replay, const struct km_event *event, struct km_outcome *outcome)
+static inline __attribute__((always_inline)) void release(struct km_replay *replay, const struct km_event *event,
+							  struct km_outcome *outcome, const bool samples)
 {
 	struct large_kmalloc *last = &replay->last[event->cpu];
 	struct km_slot *slot;
@@ -294,11 +343,18 @@ static inline void release(struct km_replay *replay, const struct km_event *even
 	mark_seen(replay, event->ptr);
 	if (__builtin_expect(replay->estimating, 0))
 		km_peak_estimate_remove(replay->estimate, event->ptr);
+	if (samples && !km_replay_hash_keeps(&replay->table, event->ptr)) {
+		outcome->kind = KM_OUTCOME_SAMPLED_OUT;
+		replay->sampled.out_frees_count++;
+		if (__builtin_expect(replay->untracked_firsts, 0))
+			forget_untracked_first(replay, event->ptr);
+		return;
+	}
 	slot = km_replay_hash_find(&replay->table, event->ptr);
 	if (!slot) {
 		outcome->kind = KM_OUTCOME_UNMATCHED;
-		if (__builtin_expect(replay->overflowed_firsts, 0))
-			forget_overflowed_first(replay, event->ptr);
+		if (__builtin_expect(replay->untracked_firsts, 0))
+			forget_untracked_first(replay, event->ptr);
 		return;
 	}
 	outcome->kind = KM_OUTCOME_MATCHED;
@@ -337,8 +393,9 @@ static __attribute__((noinline, cold)) void lose(struct km_replay *replay, const
 		close_episode(replay, event->time);
 }
 
-void km_replay_run(struct km_replay *replay, const struct km_event *events, const uint32_t *keys, size_t count,
-		   struct km_outcome *outcomes)
+static inline __attribute__((always_inline)) size_t run(struct km_replay *replay, const struct km_event *events,
+							const uint32_t *keys, size_t count, struct km_outcome *outcomes,
+							const bool samples)
 {
 	for (size_t i = 0; i < count && i < PREFETCH_AHEAD; i++)
 		km_replay_hash_prefetch(&replay->table, events[i].ptr);
@@ -348,14 +405,70 @@ void km_replay_run(struct km_replay *replay, const struct km_event *events, cons
 		outcomes[i].mend = 0;
 		if (i + PREFETCH_AHEAD < count)
 			km_replay_hash_prefetch(&replay->table, events[i + PREFETCH_AHEAD].ptr);
-		if (km_event_is_alloc(event))
-			alloc(replay, event, keys[i], &outcomes[i]);
-		else if (km_event_is_free(event))
-			release(replay, event, &outcomes[i]);
-		else {
+		if (km_event_is_alloc(event)) {
+			if (!alloc(replay, event, keys[i], &outcomes[i], samples))
+				return i;
+		} else if (km_event_is_free(event)) {
+			release(replay, event, &outcomes[i], samples);
+		} else {
 			lose(replay, event, &outcomes[i]);
 		}
 	}
+	return count;
+}
+
+size_t km_replay_run(struct km_replay *replay, const struct km_event *events, const uint32_t *keys, size_t count,
+		     struct km_outcome *outcomes)
+{
+	if (replay->when_full == KM_WHEN_FULL_SAMPLE)
+		return run(replay, events, keys, count, outcomes, true);
+	return run(replay, events, keys, count, outcomes, false);
+}
+
+/* --- halving --- */
+
+struct purging {
+	struct km_replay *replay;
+	void (*purge)(void *context, const struct km_object *object);
+	void *context;
+};
+
+static void purge_one(void *context, const struct km_object *object)
+{
+	struct purging *purging = context;
+
+	purging->replay->sampled.purged_count++;
+	purging->replay->sampled.purged_bytes += object->bytes_alloc;
+	purging->purge(purging->context, object);
+}
+
+/* A second is recognised all the same when the first's object has gone. */
+static void purge_firsts(struct km_replay *replay)
+{
+	struct km_object object;
+
+	for (unsigned cpu = 0; cpu < replay->cpu_limit; cpu++) {
+		struct large_kmalloc *last = &replay->last[cpu];
+
+		if (!last->ptr || last->first != FIRST_TRACKED || km_replay_hash_level(last->ptr) > replay->table.k ||
+		    !slot_of_first(replay, last, cpu, &object))
+			continue;
+		last->first = FIRST_PURGED;
+		replay->untracked_firsts++;
+	}
+}
+
+void km_replay_halve(struct km_replay *replay, uint64_t time,
+		     void (*purge)(void *context, const struct km_object *object), void *context)
+{
+	struct purging purging = { .replay = replay, .purge = purge, .context = context };
+
+	if (!replay->table.k)
+		replay->sampled.first_time = time;
+	if (!replay->estimating)
+		start_estimate(replay);
+	purge_firsts(replay);
+	km_replay_hash_halve(&replay->table, purge_one, &purging);
 }
 
 /* --- what came of it --- */
@@ -370,6 +483,16 @@ const struct km_overflow *km_replay_overflow(const struct km_replay *replay)
 	return &replay->overflow;
 }
 
+enum km_when_full km_replay_when_full(const struct km_replay *replay)
+{
+	return replay->when_full;
+}
+
+const struct km_sampled *km_replay_sampled(const struct km_replay *replay)
+{
+	return &replay->sampled;
+}
+
 uint64_t km_replay_peak_count(const struct km_replay *replay)
 {
 	return replay->peak_count;
@@ -378,7 +501,7 @@ uint64_t km_replay_peak_count(const struct km_replay *replay)
 uint64_t km_replay_true_peak_count(const struct km_replay *replay)
 {
 	/* More than fitted was alive, whatever the sample says. */
-	if (!replay->overflow.count)
+	if (!replay->overflow.count && !replay->table.k)
 		return replay->peak_count;
 	return replay->estimate->peak > replay->peak_count ? replay->estimate->peak : replay->peak_count + 1;
 }

@@ -18,6 +18,24 @@
  *   pointer 0 or 0x10     null (kfree(NULL), kfree(ZERO_SIZE_PTR))
  *   address is live       matched
  *   else                  unmatched
+ *
+ * When it is full, a table that samples (KM_WHEN_FULL_SAMPLE) does not
+ * overflow: it is halved, see replay_hash.h, and from then on an allocation
+ * or free of an address that is not kept is sampled out: it does nothing,
+ * and whether the address was live is not known. An allocation and its free
+ * decide alike, so nothing is mismatched by it:
+ *
+ *   allocations = failed + doubled + overflowed + tracked + sampled out
+ *   tracked     = matched + implied + live (+ reset) + purged
+ *   frees       = null + matched + unmatched + sampled out
+ *
+ * What is told of an object that is kept stands for 2^k objects at the k of
+ * the moment (km_replay_hash.k); counting with that is the caller's. When k
+ * grows, what lives on stands for twice as much as before and what is purged
+ * for nothing; when it is freed it takes away what it then stands for. So a
+ * live number is always 2^k times what is in the table. What was counted
+ * once, a matched free, say, stays as it was counted, at the k of its time:
+ * each such term is unbiased by itself.
  */
 #ifndef KM_REPLAY_H
 #define KM_REPLAY_H
@@ -44,6 +62,13 @@ enum km_outcome_kind {
 	KM_OUTCOME_MATCHED,
 	KM_OUTCOME_UNMATCHED,
 	KM_OUTCOME_NULL,
+	KM_OUTCOME_SAMPLED_OUT, /* an allocation or a free of an address that is not kept */
+};
+
+/* What a full table does. */
+enum km_when_full {
+	KM_WHEN_FULL_DROP,   /* overflow: leave out what does not fit */
+	KM_WHEN_FULL_SAMPLE, /* keep fewer addresses */
 };
 
 struct km_outcome {
@@ -52,6 +77,7 @@ struct km_outcome {
 	uint16_t mend_note;    /* index of its note, if mend is not 0 */
 	bool implied_free;     /* TRACKED: `object` lived at this address and was taken as freed */
 	bool first_overflowed; /* DOUBLED: the first was not tracked, nor is the second */
+	bool first_sampled_out, first_purged; /* DOUBLED: likewise; it was tracked once if it was purged */
 	union {
 		struct km_object
 			object; /* MATCHED: what was freed; implied_free: likewise; DOUBLED: as it was before */
@@ -75,11 +101,20 @@ struct km_overflow {
 	struct km_overflow_episode current;
 };
 
+/* What sampling left out. */
+struct km_sampled {
+	uint64_t out_count, out_bytes; /* allocations sampled out */
+	uint64_t out_frees_count;
+	uint64_t purged_count, purged_bytes; /* tracked objects that a halving took out */
+	uint64_t first_time;                 /* of the first halving; meaningless while the table's k is 0 */
+};
+
 struct km_replay_options {
 	uint64_t objects_count;    /* fixed table; 0: enlarge as needed */
 	uint64_t max_memory_bytes; /* of an enlarged one */
 	unsigned cpu_limit;        /* above the highest CPU number */
 	bool resets_on_loss;       /* forget everything live where events were lost */
+	enum km_when_full when_full;
 };
 
 struct km_replay;
@@ -90,19 +125,30 @@ void km_replay_free(struct km_replay *replay);
 /*
  * Play events[0..count) in this order. keys[i] is what to remember of an
  * allocation; it is not looked at for other events. outcomes[i] says what
- * became of event i.
+ * became of event i. Returns how many were played. These are fewer than
+ * count only with KM_WHEN_FULL_SAMPLE, where the next one needs the table to
+ * be halved: count what was played, km_replay_halve(), and go on with it.
  */
-void km_replay_run(struct km_replay *replay, const struct km_event *events, const uint32_t *keys, size_t count,
-		   struct km_outcome *outcomes);
+size_t km_replay_run(struct km_replay *replay, const struct km_event *events, const uint32_t *keys, size_t count,
+		     struct km_outcome *outcomes);
+/*
+ * Halve the table at the time of the event that found it full; purge() is
+ * called for each object that goes. The table's k is one more after it, and
+ * the table may still be full.
+ */
+void km_replay_halve(struct km_replay *replay, uint64_t time,
+		     void (*purge)(void *context, const struct km_object *object), void *context);
 
 /* The table as it stands: for walking what is live. */
 const struct km_replay_hash *km_replay_table(const struct km_replay *replay);
 const struct km_overflow *km_replay_overflow(const struct km_replay *replay);
+enum km_when_full km_replay_when_full(const struct km_replay *replay);
+const struct km_sampled *km_replay_sampled(const struct km_replay *replay);
 /* Most objects in the table at once. */
 uint64_t km_replay_peak_count(const struct km_replay *replay);
 /*
  * The most objects that were alive at once, tracked or not: exact without
- * overflow, else an estimate from a sample of at most 4,096 addresses.
+ * overflow and sampling, else an estimate from a sample of at most 4,096 addresses.
  */
 uint64_t km_replay_true_peak_count(const struct km_replay *replay);
 /* The size that would do: the next power of two over 1.25 x that peak. */

@@ -149,6 +149,27 @@ void km_replay_hash_remove(struct km_replay_hash *hash, struct km_slot *slot)
 	hash->count--;
 }
 
+bool km_replay_hash_halve(struct km_replay_hash *hash, void (*purge)(void *context, const struct km_object *object),
+			  void *context)
+{
+	if (hash->k >= KM_REPLAY_HASH_K_LIMIT)
+		return false;
+	hash->k++;
+	/* Taking one out moves later ones of its run back: the same slot is looked at again. */
+	for (uint64_t i = 0; i < hash->slots_count;) {
+		struct km_object object;
+
+		if (!hash->slots[i].ptr || km_replay_hash_keeps(hash, hash->slots[i].ptr)) {
+			i++;
+			continue;
+		}
+		km_slot_unpack(&hash->slots[i], &object);
+		km_replay_hash_remove(hash, &hash->slots[i]);
+		purge(context, &object);
+	}
+	return true;
+}
+
 void km_replay_hash_clear(struct km_replay_hash *hash)
 {
 	memset(hash->slots, 0, hash->slots_count * sizeof(*hash->slots));

@@ -9,6 +9,22 @@
  * a new object would not fit, until a bound on its memory; from then on it
  * is full like a fixed one.
  *
+ * What a full one does is its user's: leave out what does not fit, or halve
+ * it, which makes it a sample:
+ *
+ *   An object is kept if the top k bits of a hash of its address are 0. k is
+ *   0 at first, so all are; each halving adds one to k and takes out what is
+ *   not kept any more. At any moment the table holds exactly those live
+ *   objects whose addresses are kept at the k of that moment, whatever came
+ *   before: whether an object is kept depends on nothing but its address.
+ *
+ * An address is kept with probability p = 2^-k, so an object that is in the
+ * table stands for 1/p = 2^k objects: sums of 2^k times what is kept are
+ * unbiased (Horvitz and Thompson, "A Generalization of Sampling Without
+ * Replacement from a Finite Universe", JASA 47, 1952). Taking k from how
+ * full the table is is adaptive sampling (Wegman; analysed by Flajolet, "On
+ * Adaptive Sampling", Computing 43, 1990), which keeps them so.
+ *
  * Open addressing with linear probing in a power of two of at least 2 N
  * slots of 32 bytes, half a cache line, so a look-up mostly touches one
  * line. Deletion shifts back what follows: there are no tombstones, and a
@@ -25,6 +41,8 @@
 
 #define KM_REPLAY_HASH_COUNT_LIMIT (UINT64_C(1) << 31) /* objects */
 #define KM_REPLAY_HASH_AUTO_START  65536U
+/* Most halvings: sums of sizes (2^30 at most) times 2^k stay below 2^64. */
+#define KM_REPLAY_HASH_K_LIMIT 30U
 
 /* An object, unpacked. */
 struct km_object {
@@ -53,6 +71,7 @@ struct km_replay_hash {
 	uint64_t count;        /* objects in it */
 	uint64_t capacity;     /* N */
 	bool fixed;
+	unsigned k;         /* halvings: objects are kept whose hash has so many zero bits at its top */
 	uint64_t max_bytes; /* of an enlargeable one, both copies while doubling */
 	uint64_t peak_bytes;
 	bool bound_is_reached; /* an enlargement was refused */
@@ -104,8 +123,41 @@ int km_replay_hash_insert(struct km_replay_hash *hash, const struct km_object *o
 /* Take out the object of a slot that km_replay_hash_find() gave. */
 void km_replay_hash_remove(struct km_replay_hash *hash, struct km_slot *slot);
 
-/* Take out all. */
+/* Take out all; k stays. */
 void km_replay_hash_clear(struct km_replay_hash *hash);
+
+/*
+ * The hash that decides what a sample keeps: the finalizer of MurmurHash3
+ * (Austin Appleby, public domain), a bijection in which every bit depends on
+ * every bit. It has nothing to do with the one that chooses the slot.
+ */
+static inline uint64_t km_replay_hash_mix(uint64_t x)
+{
+	x ^= x >> 33;
+	x *= UINT64_C(0xff51afd7ed558ccd);
+	x ^= x >> 33;
+	x *= UINT64_C(0xc4ceb9fe1a85ec53);
+	return x ^ x >> 33;
+}
+
+/* Up to which k an address is kept: 0 to KM_REPLAY_HASH_K_LIMIT. */
+static inline unsigned km_replay_hash_level(uint64_t ptr)
+{
+	/* The bit makes an end where all above it are 0. */
+	return (unsigned)__builtin_clzll(km_replay_hash_mix(ptr) | UINT64_C(1) << (63 - KM_REPLAY_HASH_K_LIMIT));
+}
+
+static inline bool km_replay_hash_keeps(const struct km_replay_hash *hash, uint64_t ptr)
+{
+	return km_replay_hash_level(ptr) >= hash->k;
+}
+
+/*
+ * One more halving: calls purge() for each object that is kept no more, and
+ * takes it out. False: k is at its limit, nothing was done.
+ */
+bool km_replay_hash_halve(struct km_replay_hash *hash, void (*purge)(void *context, const struct km_object *object),
+			  void *context);
 
 static inline void km_slot_pack(struct km_slot *slot, const struct km_object *object)
 {

@@ -89,7 +89,20 @@ static void get_total_waste(const struct row_view *v, struct km_cell *c)
 
 static void get_peak_is(const struct row_view *v, struct km_cell *c)
 {
-	c->text = km_level_peak_is(&v->row.level);
+	c->text = km_row_peak_is(&v->row);
+}
+
+/* Of an estimate of none it is not known. */
+static void get_live_error_bytes(const struct row_view *v, struct km_cell *c)
+{
+	c->number = v->row.live_error_bytes;
+	c->is_null = v->row.error_is_unknown;
+}
+
+static void get_live_error_count(const struct row_view *v, struct km_cell *c)
+{
+	c->number = v->row.live_error_count;
+	c->is_null = v->row.error_is_unknown;
 }
 
 static void set_bound(struct km_cell *c, const struct km_bounds *bounds, bool is_max)
@@ -190,13 +203,24 @@ PLAIN(get_implied, sums.implied_frees_count)
 PLAIN(get_cross_cpu, sums.cross_cpu_frees_count)
 PLAIN(get_allocated, sums.total_allocated_bytes)
 PLAIN(get_requested, sums.total_requested_bytes)
+PLAIN(get_out, kept.out_count)
+PLAIN(get_out_bytes, kept.out_bytes)
+PLAIN(get_purged, kept.purged_count)
+PLAIN(get_purged_bytes, kept.purged_bytes)
+PLAIN(get_kept_matched, kept.matched_count)
+PLAIN(get_kept_implied, kept.implied_count)
+PLAIN(get_kept_live, kept.live_count)
+PLAIN(get_kept_live_bytes, kept.live_bytes)
 #undef PLAIN
 
 enum axis_bit { SITES = 1 << KM_AXIS_SITE, CACHES = 1 << KM_AXIS_CACHE, GROUPS = 1 << KM_AXIS_GROUP, ALL = 7 };
+/* With the axes: machines are shown it of a replay that samples; of others it is NAMED only. */
+#define SAMPLE 8
 
 #define WIDE    KM_COLUMN_WIDE
 #define MACHINE KM_COLUMN_MACHINE
 #define PEOPLE  KM_COLUMN_PEOPLE
+#define NAMED   (KM_COLUMN_MACHINE | KM_COLUMN_PEOPLE) /* only where --fields names it */
 
 static const struct metric_row {
 	struct km_column column;
@@ -223,8 +247,9 @@ static const struct metric_row {
 	  SITES,
 	  NULL },
 	{ { "address", "address", "the call site's address", KM_TYPE_ADDRESS, MACHINE }, get_address, SITES, NULL },
-	{ { "live_mark", "", "how to read the live numbers: <= upper bound, >= at least, ? uncertain", KM_TYPE_STRING,
-	    PEOPLE },
+	{ { "live_mark", "",
+	    "how to read the live numbers: <= upper bound, >= at least, ~ estimated from a sample, ? uncertain",
+	    KM_TYPE_STRING, PEOPLE },
 	  get_live_mark,
 	  ALL,
 	  NULL },
@@ -232,10 +257,19 @@ static const struct metric_row {
 	  get_live_bytes,
 	  ALL,
 	  NULL },
+	{ { "live_error_bytes", "+-", "standard error of live_bytes (--when-full sample)", KM_TYPE_BYTES, NAMED },
+	  get_live_error_bytes,
+	  ALL | SAMPLE,
+	  NULL },
 	{ { "live_count", "objects", "objects live at the end", KM_TYPE_COUNT, 0 }, get_live_count, ALL, NULL },
+	{ { "live_error_count", "+- objects", "standard error of live_count (--when-full sample)", KM_TYPE_COUNT,
+	    NAMED },
+	  get_live_error_count,
+	  ALL | SAMPLE,
+	  NULL },
 	{ { "live_is", "live is",
 	    "what the live numbers are: consistent, upper_bound (frees not traced), at_least (table overflow), "
-	    "uncertain",
+	    "estimated (sample), uncertain",
 	    KM_TYPE_STRING, MACHINE },
 	  get_live_is,
 	  ALL,
@@ -284,7 +318,8 @@ static const struct metric_row {
 	  ALL,
 	  "peak_time_ticks" },
 	{ { "peak_is", "peak is",
-	    "exact; at_least or at_most where a cache's name was learnt when objects of it had lived already",
+	    "exact; at_least or at_most where a cache's name was learnt when objects of it had lived already; "
+	    "estimated",
 	    KM_TYPE_STRING, MACHINE },
 	  get_peak_is,
 	  ALL,
@@ -394,6 +429,42 @@ static const struct metric_row {
 	  get_lifetime_histogram,
 	  ALL,
 	  "lifetime_ticks.histogram" },
+	{ { "sample.sampled_out_count", "sampled out", "allocations sampled out (--when-full sample)", KM_TYPE_COUNT,
+	    NAMED },
+	  get_out,
+	  ALL | SAMPLE,
+	  NULL },
+	{ { "sample.sampled_out_bytes", "sampled out bytes", "bytes given to them", KM_TYPE_BYTES, NAMED },
+	  get_out_bytes,
+	  ALL | SAMPLE,
+	  NULL },
+	{ { "sample.purged_count", "purged", "tracked objects that were taken out of the sample", KM_TYPE_COUNT,
+	    NAMED },
+	  get_purged,
+	  ALL | SAMPLE,
+	  NULL },
+	{ { "sample.purged_bytes", "purged bytes", "bytes given to them", KM_TYPE_BYTES, NAMED },
+	  get_purged_bytes,
+	  ALL | SAMPLE,
+	  NULL },
+	{ { "sample.matched_frees_count", "sample freed", "traced frees of objects in the sample", KM_TYPE_COUNT,
+	    NAMED },
+	  get_kept_matched,
+	  ALL | SAMPLE,
+	  NULL },
+	{ { "sample.implied_frees_count", "sample implied", "frees without an event of objects in the sample",
+	    KM_TYPE_COUNT, NAMED },
+	  get_kept_implied,
+	  ALL | SAMPLE,
+	  NULL },
+	{ { "sample.live_count", "sample objects", "objects in the sample at the end", KM_TYPE_COUNT, NAMED },
+	  get_kept_live,
+	  ALL | SAMPLE,
+	  NULL },
+	{ { "sample.live_bytes", "sample bytes", "bytes given to them", KM_TYPE_BYTES, NAMED },
+	  get_kept_live_bytes,
+	  ALL | SAMPLE,
+	  NULL },
 	{ { "sites_count", "sites", "call sites that allocated from it", KM_TYPE_COUNT, WIDE },
 	  get_sites_count,
 	  CACHES | GROUPS,
@@ -437,14 +508,21 @@ static void add_column(struct km_rows *rows, struct km_column column, struct col
 	rows->sources[rows->columns_count++] = source;
 }
 
+/* Without an analysis there are no columns of a sample: what comes from elsewhere does not have them. */
 static void add_metrics(struct km_rows *rows, bool ticks)
 {
+	bool samples = rows->analysis && km_replay_when_full(rows->analysis->replay) == KM_WHEN_FULL_SAMPLE;
+
 	for (size_t i = 0; i < METRICS; i++) {
 		const struct metric_row *metric = &metric_rows[i];
 		struct km_column column = metric->column;
 
 		if (!(metric->axes & (1U << rows->axis)))
 			continue;
+		if (metric->axes & SAMPLE && !rows->analysis)
+			continue;
+		if (metric->axes & SAMPLE && samples)
+			column.flags = metric->get == get_live_error_bytes ? 0 : MACHINE;
 		if (ticks && metric->ticks_name) {
 			struct km_column in_ticks = column;
 

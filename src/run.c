@@ -265,11 +265,15 @@ void km_run_set_bounds(struct km_run_row *row)
 {
 	static const enum km_metric of_bytes[] = { KM_METRIC_LIVE_REQUESTED_BYTES, KM_METRIC_LIVE_WASTE_BYTES,
 						   KM_METRIC_AT_PEAK_BYTES };
+	static const enum km_metric of_frees[] = { KM_METRIC_MATCHED_FREES_COUNT, KM_METRIC_IMPLIED_FREES_COUNT,
+						   KM_METRIC_CROSS_CPU_FREES_COUNT };
 	static const enum km_metric ages[] = { KM_METRIC_OLDEST_AGE_NS, KM_METRIC_NEWEST_AGE_NS };
 
 	for (size_t i = 0; i < sizeof(of_bytes) / sizeof(of_bytes[0]); i++)
 		bound_by_rule(row, &row->values[of_bytes[i]], row->values[KM_METRIC_OVERFLOWED_BYTES].value);
 	bound_by_rule(row, &row->values[KM_METRIC_AT_PEAK_COUNT], row->values[KM_METRIC_OVERFLOWED_COUNT].value);
+	for (size_t i = 0; row->live_is == KM_LIVE_ESTIMATED && i < sizeof(of_frees) / sizeof(of_frees[0]); i++)
+		bound_by_rule(row, &row->values[of_frees[i]], 0);
 	for (size_t i = 0; i < sizeof(ages) / sizeof(ages[0]); i++) {
 		struct km_value *age = &row->values[ages[i]];
 
@@ -391,7 +395,7 @@ int km_run_join(struct km_run *run, struct km_run_row *into, const struct km_run
 				    into->symbol  ? into->symbol
 				    : into->cache ? into->cache
 						  : "a row");
-	into->live_is |= from->live_is;
+	into->live_is = km_live_is_of_both(into->live_is, from->live_is);
 	into->peak_is |= from->peak_is | KM_PEAK_AT_MOST;
 	into->peak_time = into->peak_count_time = into->sites_count = km_run_null();
 	if (into->object_bytes.is_null || from->object_bytes.is_null ||
@@ -409,8 +413,6 @@ int km_run_join(struct km_run *run, struct km_run_row *into, const struct km_run
 	return 0;
 }
 
-_Static_assert((KM_LIVE_UPPER_BOUND | KM_LIVE_AT_LEAST) == KM_LIVE_UNCERTAIN && KM_LIVE_CONSISTENT == 0,
-	       "the worse of two is their union");
 _Static_assert((KM_PEAK_AT_MOST | KM_PEAK_AT_LEAST) == KM_PEAK_UNCERTAIN && KM_PEAK_EXACT == 0,
 	       "the worse of two is their union");
 

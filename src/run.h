@@ -30,6 +30,10 @@
  *                lived: their frees may be lost, and so may allocations.
  *                [0, value + overflowed] where it is both of the last two
  *                but nothing was lost.
+ *   estimated    from a sample (--when-full sample). What was in the sample
+ *                surely lives, and of the others any may: a saved report has
+ *                these bounds of live and peak numbers; those at the peak
+ *                have none. What was freed is an estimate too then.
  * A lost start alone makes nothing uncertain. (Only where the recording of
  * one CPU begins later than that of others can a free of an older object be
  * missing there; this is not told apart.)
@@ -225,6 +229,7 @@ struct km_run_overflow {
 	uint64_t capacity_count, memory_bytes, memory_peak_bytes, longest_episode; /* likewise */
 	uint64_t first; /* the earliest; only if any overflowed */
 	bool fixed;     /* of any */
+	bool samples;   /* any, --when-full sample: its estimates have live_is estimated */
 };
 
 struct km_run {

@@ -229,7 +229,7 @@ static const char *live_word(unsigned i)
 
 static const char *peak_word(unsigned i)
 {
-	return km_peak_is_name((enum km_peak_is)i);
+	return i > KM_PEAK_UNCERTAIN ? "estimated" : km_peak_is_name((enum km_peak_is)i);
 }
 
 static const char *lost_word(unsigned i)
@@ -410,17 +410,17 @@ static int get_metrics(struct input *in, struct km_run_row *row, bool is_total)
 			r = get_time(in, name, need, &row->values[i]);
 	}
 	if (!r)
-		r = get_word(in, "live_is", live_word, KM_LIVE_UNCERTAIN + 1, &live_is);
+		r = get_word(in, "live_is", live_word, KM_LIVE_ESTIMATED + 1, &live_is);
 	if (!r)
 		r = find(in, "peak_is", OPTIONAL, &found);
 	if (!r && !found.is_null)
-		r = get_word(in, "peak_is", peak_word, KM_PEAK_UNCERTAIN + 1, &peak_is);
+		r = get_word(in, "peak_is", peak_word, KM_PEAK_UNCERTAIN + 2, &peak_is);
 	if (!r)
 		r = get_time(in, "peak_time_ns", OPTIONAL, &row->peak_time);
 	if (r)
 		return r;
 	row->live_is = (enum km_live_is)live_is;
-	row->peak_is = (enum km_peak_is)peak_is;
+	row->peak_is = peak_is > KM_PEAK_UNCERTAIN ? KM_PEAK_UNCERTAIN : (enum km_peak_is)peak_is;
 	if (is_total)
 		row->values[KM_METRIC_AT_PEAK_BYTES] = km_run_exact(row->values[KM_METRIC_PEAK_LIVE_BYTES].value);
 	return get_all_bounds(in, row);
@@ -776,17 +776,23 @@ static int take_overflow(struct input *in)
 		{ "recommended_count", &o->recommended_count },
 	};
 	struct km_value first = km_run_null(), longest = km_run_null();
+	const char *when_full;
 	int r = get_flag(in, "fixed", NEEDED, &o->fixed);
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && !r; i++)
 		r = get_number(in, numbers[i].name, NEEDED, numbers[i].number);
 	if (!r)
+		r = get_text(in, "when_full", NEEDED, &when_full);
+	if (!r)
 		r = get_time(in, "first_ns", NULLABLE, &first);
 	if (!r)
 		r = get_time(in, "longest_episode_ns", NULLABLE, &longest);
+	if (r)
+		return r;
+	o->samples = !strcmp(when_full, "sample");
 	o->first = first.value;
 	o->longest_episode = longest.value;
-	return r;
+	return 0;
 }
 
 static int take_health(struct input *in)

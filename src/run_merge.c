@@ -156,6 +156,7 @@ static bool merge_overflow(struct km_run_overflow *into, const struct km_run_ove
 	into->memory_peak_bytes = larger(into->memory_peak_bytes, from->memory_peak_bytes);
 	into->longest_episode = larger(into->longest_episode, from->longest_episode);
 	into->fixed |= from->fixed;
+	into->samples |= from->samples;
 	return add(&into->overflowed_count, from->overflowed_count) &&
 	       add(&into->overflowed_bytes, from->overflowed_bytes) && add(&into->episodes_count, from->episodes_count);
 }

@@ -14,6 +14,7 @@ struct address {
 	uint16_t cpu; /* the first CPU that has it */
 	bool shared;  /* another CPU has it too */
 	bool has_free;
+	bool is_unknown; /* sampled out: whether it is live is not known */
 	/* As the simulation goes on: */
 	bool live;
 	bool in_table; /* live, and it takes a slot: what lives from before the trace does not */
@@ -96,6 +97,7 @@ static void note_addresses(struct km_tie_order *order, const struct km_replay *r
 		if (!address->ptr) {
 			address->ptr = events[i].ptr;
 			address->cpu = events[i].cpu;
+			address->is_unknown = !km_replay_hash_keeps(km_replay_table(replay), events[i].ptr);
 			address->in_table = km_replay_hash_find(km_replay_table(replay), events[i].ptr) != NULL;
 			address->live = address->in_table;
 		}
@@ -117,7 +119,7 @@ static bool may_go(struct km_tie_order *order, const struct km_event *event)
 	if (!has_object(event))
 		return true;
 	address = find(order, event->ptr);
-	return !address->shared || address->live == km_event_is_free(event);
+	return !address->shared || address->is_unknown || address->live == km_event_is_free(event);
 }
 
 /* What the event does to its address; room: how many more objects the table can take. */
@@ -128,6 +130,8 @@ static void simulate(struct km_tie_order *order, const struct km_event *event, u
 	if (!has_object(event))
 		return;
 	address = find(order, event->ptr);
+	if (address->is_unknown)
+		return;
 	if (km_event_is_free(event)) {
 		*room += address->in_table;
 		address->live = address->in_table = false;
@@ -155,7 +159,8 @@ int km_tie_order_resolve(struct km_tie_order *order, const struct km_replay *rep
 			 size_t count, struct km_error *error)
 {
 	const struct km_replay_hash *table = km_replay_table(replay);
-	uint64_t room = table->fixed || table->bound_is_reached ? table->capacity - table->count : UINT64_MAX / 2;
+	bool is_bounded = km_replay_when_full(replay) == KM_WHEN_FULL_DROP && (table->fixed || table->bound_is_reached);
+	uint64_t room = is_bounded ? table->capacity - table->count : UINT64_MAX / 2;
 	size_t lanes = 0, taken = 0, first_lane = 0;
 
 	for (size_t i = 0; i < count; i++)

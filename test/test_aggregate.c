@@ -3,6 +3,8 @@
 #include "aggregate.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "count_setup.h"
@@ -337,6 +339,148 @@ START_TEST(peaks_of_names_learnt_late_say_so)
 }
 END_TEST
 
+/* --- samples --- */
+
+#define TRIALS  300
+#define SAMPLED 3000
+
+/* Half of SAMPLED objects of 8 to 4096 bytes are freed again; returns the bytes of the others. */
+static uint64_t make_sampled(uint64_t base, struct km_event *events)
+{
+	uint64_t live = 0;
+
+	for (uint64_t i = 0; i < SAMPLED; i++) {
+		uint64_t bytes = UINT64_C(8) << i % 10;
+
+		events[i] = alloc_at(i, SITE + 0x10 * (i % 7), base + 4096 * i, bytes);
+		if (i % 2)
+			events[SAMPLED + i / 2] = free_at(SAMPLED + i, base + 4096 * i);
+		else
+			live += bytes;
+	}
+	return live;
+}
+
+/*
+ * Over many sets of addresses estimates are right on average, and as far off
+ * as their errors say: each is within them some 68 times out of 100.
+ */
+START_TEST(estimates_are_unbiased)
+{
+	struct km_event *events = calloc(SAMPLED + SAMPLED / 2, sizeof(*events));
+	double bytes = 0, count = 0, matched = 0, squares = 0, errors = 0;
+	unsigned within = 0;
+	uint64_t live = 0;
+
+	for (uint64_t trial = 0; trial < TRIALS; trial++) {
+		struct count_setup *s = count_set_up(NULL);
+		struct km_row total;
+		double off;
+
+		s->when_full = KM_WHEN_FULL_SAMPLE;
+		live = make_sampled(A + (trial << 30), events);
+		count_start(s, 200, false);
+		count_run(s, events, SAMPLED + SAMPLED / 2);
+		count_finish(s);
+		ck_assert_int_eq(km_aggregate_total(s->aggregate, &total), 0);
+		ck_assert_uint_eq(total.sums.allocs_count, SAMPLED);
+		ck_assert_int_eq(total.live_is, KM_LIVE_ESTIMATED);
+		off = (double)total.sums.live_bytes - (double)live;
+		bytes += off;
+		squares += off * off;
+		errors += (double)total.live_error_bytes;
+		within += fabs(off) <= (double)total.live_error_bytes;
+		count += (double)total.sums.live_count - SAMPLED / 2;
+		matched += (double)total.sums.matched_frees_count - SAMPLED / 2;
+		count_tear_down(s);
+	}
+	free(events);
+	/* One of some 16 addresses is kept: 94 of 1500, so +-10 % each and +-0.6 % on average; twice that is allowed.
+	 */
+	ck_assert_double_le(fabs(bytes / TRIALS), 0.025 * (double)live);
+	ck_assert_double_le(fabs(count / TRIALS), 0.012 * SAMPLED / 2);
+	ck_assert_double_le(fabs(matched / TRIALS), 0.012 * SAMPLED / 2);
+	ck_assert_double_eq_tol(sqrt(squares / TRIALS) / (errors / TRIALS), 1, 0.15);
+	ck_assert_uint_ge(within, TRIALS * 60 / 100);
+	ck_assert_uint_le(within, TRIALS * 76 / 100);
+}
+END_TEST
+
+/* What a halving found counts twice, and goes away whole; an error is the formula's. */
+START_TEST(what_lived_through_a_halving_counts_twice)
+{
+	struct count_setup *s = count_set_up(NULL);
+	struct km_event events[4];
+	struct km_row row;
+	uint64_t kept[2], out = A;
+
+	for (unsigned i = 0; i < 2; i++) {
+		kept[i] = i ? kept[0] + 64 : A;
+		while (km_replay_hash_level(kept[i]) < 1)
+			kept[i] += 64;
+	}
+	while (km_replay_hash_level(out) > 0)
+		out += 64;
+	s->when_full = KM_WHEN_FULL_SAMPLE;
+	count_start(s, 2, false);
+	events[0] = alloc_at(1, SITE, kept[0], 64);
+	events[1] = alloc_at(2, SITE + 0x10, out, 512);
+	events[2] = alloc_at(3, SITE, kept[1], 32); /* full: `out` is purged */
+	events[3] = free_at(9, kept[0]);
+	count_run(s, events, 4);
+	count_finish(s);
+	row = site_row(s, SITE);
+	ck_assert_uint_eq(row.sums.live_bytes, 64);
+	ck_assert_uint_eq(row.sums.live_count, 2);
+	ck_assert_uint_eq(row.sums.matched_frees_count, 2);
+	ck_assert_uint_eq(row.kept.matched_count, 1);
+	ck_assert_uint_eq(row.level.peak_live_bytes, 192);
+	ck_assert_uint_eq(row.live_error_bytes, 46); /* sqrt(2 * 1 * 32 * 32) */
+	ck_assert_uint_eq(row.live_error_count, 2);  /* sqrt(2), to the next whole one */
+	ck_assert_uint_eq(row.bounds.live_bytes.min, 32);
+	ck_assert_uint_eq(row.bounds.live_bytes.max, 64);
+	ck_assert_int_eq(row.live_is, KM_LIVE_ESTIMATED);
+	ck_assert_str_eq(km_row_peak_is(&row), "estimated");
+	row = site_row(s, SITE + 0x10);
+	ck_assert_uint_eq(row.sums.live_bytes, 0);
+	ck_assert_uint_eq(row.kept.purged_bytes, 512);
+	ck_assert(row.error_is_unknown);
+	ck_assert_uint_eq(row.bounds.live_bytes.max, 512);
+	count_tear_down(s);
+}
+END_TEST
+
+/* Until the table is full nothing is an estimate. */
+START_TEST(a_sample_that_is_not_full_is_exact)
+{
+	const struct km_event events[] = { alloc_at(1, SITE, A, 64), alloc_at(2, SITE, B, 64), free_at(3, A) };
+	struct count_setup *s = count_set_up(NULL);
+	struct km_row row;
+
+	s->when_full = KM_WHEN_FULL_SAMPLE;
+	count_start(s, 2, false);
+	count_run(s, events, 3);
+	count_finish(s);
+	row = site_row(s, SITE);
+	ck_assert(!row.is_estimate);
+	ck_assert_int_eq(row.live_is, KM_LIVE_CONSISTENT);
+	ck_assert_uint_eq(row.live_error_bytes, 0);
+	ck_assert_uint_eq(row.bounds.live_bytes.max, 64);
+	count_tear_down(s);
+}
+END_TEST
+
+START_TEST(live_is_of_two)
+{
+	ck_assert_int_eq(km_live_is_of_both(KM_LIVE_CONSISTENT, KM_LIVE_CONSISTENT), KM_LIVE_CONSISTENT);
+	ck_assert_int_eq(km_live_is_of_both(KM_LIVE_CONSISTENT, KM_LIVE_AT_LEAST), KM_LIVE_AT_LEAST);
+	ck_assert_int_eq(km_live_is_of_both(KM_LIVE_UPPER_BOUND, KM_LIVE_UPPER_BOUND), KM_LIVE_UPPER_BOUND);
+	ck_assert_int_eq(km_live_is_of_both(KM_LIVE_UPPER_BOUND, KM_LIVE_AT_LEAST), KM_LIVE_UNCERTAIN);
+	ck_assert_int_eq(km_live_is_of_both(KM_LIVE_UPPER_BOUND, KM_LIVE_ESTIMATED), KM_LIVE_ESTIMATED);
+	ck_assert_int_eq(km_live_is_of_both(KM_LIVE_ESTIMATED, KM_LIVE_UNCERTAIN), KM_LIVE_UNCERTAIN);
+}
+END_TEST
+
 START_TEST(nothing_at_all)
 {
 	struct count_setup *s = count_set_up("site");
@@ -366,6 +510,10 @@ int main(void)
 		a_site_tells_its_caches,
 		what_was_unnamed_moves_to_its_name,
 		peaks_of_names_learnt_late_say_so,
+		estimates_are_unbiased,
+		what_lived_through_a_halving_counts_twice,
+		a_sample_that_is_not_full_is_exact,
+		live_is_of_two,
 		nothing_at_all,
 		NULL,
 	};

@@ -18,10 +18,38 @@
 
 /* --- the sums of the identities --- */
 
-static void check_identities(const struct km_sums *s, const char *what)
+static void check_between(const struct km_bounds *bounds, uint64_t value, const char *what)
 {
-	if (s->allocs_count != s->failed_count + s->doubled_count + s->overflowed_count + s->tracked_count)
+	if (bounds->min > value || (!bounds->max_is_unknown && bounds->max < value))
+		ck_abort_msg("%s: %" PRIu64 " is not in its bounds", what, value);
+}
+
+static void check_identities(const struct km_row *row, bool samples, const char *what)
+{
+	const struct km_sums *s = &row->sums;
+
+	if (s->allocs_count !=
+	    s->failed_count + s->doubled_count + s->overflowed_count + s->tracked_count + row->kept.out_count)
 		ck_abort_msg("%s: %" PRIu64 " allocs", what, s->allocs_count);
+	if (samples) {
+		const struct km_kept *k = &row->kept;
+
+		if (s->tracked_count !=
+		    k->matched_count + k->implied_count + k->live_count + k->reset_count + k->purged_count)
+			ck_abort_msg("%s: %" PRIu64 " tracked, %" PRIu64 " kept", what, s->tracked_count,
+				     k->live_count);
+		if (!row->is_estimate &&
+		    (k->live_count != s->live_count || k->matched_count != s->matched_frees_count ||
+		     k->live_bytes != s->live_bytes || k->implied_count != s->implied_frees_count))
+			ck_abort_msg("%s: is an estimate", what);
+		if (row->is_estimate != (row->live_is == KM_LIVE_ESTIMATED) && row->live_is != KM_LIVE_UNCERTAIN)
+			ck_abort_msg("%s: live is %s", what, km_live_is_name(row->live_is));
+		check_between(&row->bounds.live_bytes, s->live_bytes, what);
+		check_between(&row->bounds.live_count, s->live_count, what);
+		check_between(&row->bounds.peak_live_bytes, row->level.peak_live_bytes, what);
+		check_between(&row->bounds.peak_live_count, row->level.peak_live_count, what);
+		return;
+	}
 	if (s->tracked_count != s->matched_frees_count + s->implied_frees_count + s->live_count + s->reset_count)
 		ck_abort_msg("%s: %" PRIu64 " tracked, %" PRIu64 " live", what, s->tracked_count, s->live_count);
 	if (s->total_requested_bytes > s->total_allocated_bytes || s->live_bytes > s->total_allocated_bytes ||
@@ -56,6 +84,19 @@ static void check_same_sums(const struct km_sums *is, const struct km_sums *want
 #undef SAME
 }
 
+static void check_same_kept(const struct km_kept *is, const struct km_kept *wanted, const char *what)
+{
+	if (is->out_count != wanted->out_count || is->out_bytes != wanted->out_bytes ||
+	    is->purged_count != wanted->purged_count || is->purged_bytes != wanted->purged_bytes ||
+	    is->matched_count != wanted->matched_count || is->implied_count != wanted->implied_count ||
+	    is->reset_count != wanted->reset_count || is->live_count != wanted->live_count ||
+	    is->live_bytes != wanted->live_bytes)
+		ck_abort_msg("%s: sampled out %" PRIu64 ", purged %" PRIu64 ", kept live %" PRIu64 ", not %" PRIu64
+			     ", %" PRIu64 ", %" PRIu64,
+			     what, is->out_count, is->purged_count, is->live_count, wanted->out_count,
+			     wanted->purged_count, wanted->live_count);
+}
+
 static void add_sums(struct km_sums *into, const struct km_sums *s)
 {
 	into->allocs_count += s->allocs_count;
@@ -85,7 +126,7 @@ static void check_axes(const struct count_setup *s)
 	struct km_row total = { 0 };
 
 	ck_assert_int_eq(km_aggregate_total(s->aggregate, &total), 0);
-	check_identities(&total.sums, "total");
+	check_identities(&total, s->when_full == KM_WHEN_FULL_SAMPLE, "total");
 	ck_assert_uint_eq(total.sums.live_count, total.level.live_count);
 	ck_assert_uint_eq(total.sums.live_bytes, total.level.live_bytes);
 	ck_assert_uint_eq(total.sums.at_peak_bytes, total.level.peak_live_bytes);
@@ -97,7 +138,7 @@ static void check_axes(const struct count_setup *s)
 			struct km_row row;
 
 			ck_assert_int_eq(km_aggregate_row(s->aggregate, axis, i, true, &row), 0);
-			check_identities(&row.sums, axes[axis]);
+			check_identities(&row, s->when_full == KM_WHEN_FULL_SAMPLE, axes[axis]);
 			add_sums(&sum, &row.sums);
 			if (row.sums.live_count != row.level.live_count ||
 			    row.sums.live_bytes != row.level.live_bytes ||
@@ -122,12 +163,13 @@ static void check_replayed(const struct count_setup *s)
 	const struct km_freer *freers;
 	size_t count;
 
-	ck_assert_uint_eq(r->alloc_events_count,
-			  r->failed_count + r->doubled_count + r->overflowed_count + r->tracked_count);
+	ck_assert_uint_eq(r->alloc_events_count, r->failed_count + r->doubled_count + r->overflowed_count +
+							 r->tracked_count + r->sampled_out_count);
 	ck_assert_uint_eq(r->tracked_count, r->matched_frees_count + r->implied_frees_count +
-						    km_replay_table(s->replay)->count + r->reset_count);
-	ck_assert_uint_eq(r->free_events_count,
-			  r->null_frees_count + r->matched_frees_count + r->unmatched_frees_count);
+						    km_replay_table(s->replay)->count + r->reset_count +
+						    r->purged_count);
+	ck_assert_uint_eq(r->free_events_count, r->null_frees_count + r->matched_frees_count +
+							r->unmatched_frees_count + r->sampled_out_frees_count);
 	freers = km_aggregate_freers(s->aggregate, &count);
 	for (size_t i = 0; i < count; i++) {
 		matched += freers[i].matched_count;
@@ -276,12 +318,15 @@ static void row_label(const struct count_setup *s, enum km_axis axis, size_t row
 /* How near the peaks have to be. */
 enum peaks { PEAKS_EXACT, PEAKS_BYTES_OF_TOTAL_ONLY };
 
-static void check_tally(const struct km_row *is, const struct naive_tally *wanted, enum peaks peaks, bool losses_count)
+static void check_tally(const struct km_row *is, const struct naive_tally *wanted, enum peaks peaks, bool losses_count,
+			bool samples)
 {
 	const char *what = wanted->label;
 	struct km_level level = is->level;
 
 	check_same_sums(&is->sums, &wanted->sums, losses_count, what);
+	if (samples)
+		check_same_kept(&is->kept, &wanted->kept, what);
 	ck_assert_uint_eq(is->has_survivors, wanted->has_survivors);
 	if (is->has_survivors) {
 		ck_assert_uint_eq(is->oldest_time, wanted->oldest_time);
@@ -316,17 +361,20 @@ static void check_freers(const struct count_setup *s, const struct naive_count *
 		ck_assert_uint_eq(freers[i].matched_count, wanted->freers[i].matched_count);
 		ck_assert_uint_eq(freers[i].unmatched_count, wanted->freers[i].unmatched_count);
 		ck_assert_uint_eq(freers[i].null_count, wanted->freers[i].null_count);
+		ck_assert_uint_eq(freers[i].sampled_out_count, wanted->freers[i].sampled_out_count);
 	}
 }
 
 static void check_count(const struct count_setup *s, const struct naive_count *wanted, enum peaks peaks,
 			bool losses_count)
 {
+	bool samples = s->when_full == KM_WHEN_FULL_SAMPLE;
 	struct km_row total = { 0 };
 
 	ck_assert_int_eq(km_aggregate_total(s->aggregate, &total), 0);
-	check_tally(&total, &wanted->total, peaks, losses_count);
-	ck_assert_uint_eq(total.level.peak_live_bytes, wanted->total.peak_live_bytes);
+	check_tally(&total, &wanted->total, peaks, losses_count, samples);
+	if (!samples || peaks == PEAKS_EXACT)
+		ck_assert_uint_eq(total.level.peak_live_bytes, wanted->total.peak_live_bytes);
 	km_row_release(&total);
 	for (enum km_axis axis = 0; axis < NAIVE_AXES; axis++) {
 		size_t rows = km_aggregate_rows_count(s->aggregate, axis);
@@ -344,7 +392,7 @@ static void check_count(const struct count_setup *s, const struct naive_count *w
 			if (!tally)
 				ck_abort_msg("axis %u: there is no \"%s\"", axis, text);
 			ck_assert_int_eq(km_aggregate_row(s->aggregate, axis, i, true, &row), 0);
-			check_tally(&row, tally, peaks, losses_count);
+			check_tally(&row, tally, peaks, losses_count, samples);
 			check_lifetimes(&row, tally);
 			km_row_release(&row);
 		}
@@ -395,13 +443,18 @@ static struct naive_count *count_naively(const struct count_setup *s, const stru
 	const struct naive_labels labels = { .is_selected = is_selected, .label = label, .context = s };
 	struct naive_result *results = calloc(count, sizeof(*results));
 	struct naive *naive = naive_new(objects_count, COUNT_CPUS);
+	const struct naive_halving *halvings;
 	struct naive_count *counted;
+	size_t halvings_count;
 
 	if (resets_on_loss)
 		naive_reset_on_loss(naive);
+	if (s->when_full == KM_WHEN_FULL_SAMPLE)
+		naive_sample(naive);
 	for (size_t i = 0; i < count; i++)
 		results[i] = naive_play(naive, &events[i], 0);
-	counted = naive_count_new(events, results, count, &labels);
+	halvings = naive_halvings(naive, &halvings_count);
+	counted = naive_count_new(events, results, count, &labels, halvings, halvings_count);
 	naive_free(naive);
 	free(results);
 	return counted;
@@ -538,6 +591,88 @@ START_TEST(losses_that_reset)
 }
 END_TEST
 
+static struct count_setup *sampling(const char *by)
+{
+	struct count_setup *s = count_set_up(by);
+
+	s->when_full = KM_WHEN_FULL_SAMPLE;
+	return s;
+}
+
+START_TEST(samples_as_the_naive_count)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct km_event *events = nasty_events(seed + 800, 3000, true);
+		struct count_setup *s = sampling(seed % 2 ? "site,cache" : "pid");
+
+		if (seed % 5 == 0)
+			s->filter.min_size_bytes = 1000;
+		compare(s, events, 3000, tables[1 + seed % 4], PEAKS_EXACT);
+		free(events);
+	}
+}
+END_TEST
+
+/* The table may be halved between the two of a pair: only peaks may then be another's. */
+START_TEST(samples_with_pairs_that_are_parted)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct km_event *events = nasty_events(seed + 900, 3000, false);
+		struct count_setup *s = sampling("cache");
+
+		if (seed % 5 == 0)
+			ck_assert_int_eq(km_patterns_parse(&s->filter.function, "kernel_fn_00", NULL), 0);
+		compare(s, events, 3000, tables[1 + seed % 4], PEAKS_BYTES_OF_TOTAL_ONLY);
+		free(events);
+	}
+}
+END_TEST
+
+START_TEST(samples_with_losses_that_reset)
+{
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct km_event *events = nasty_events(2 * seed + 1001, 3000, true);
+		struct count_setup *s = sampling("site,cache");
+		struct naive_count *wanted = count_naively(s, events, 3000, tables[1 + seed % 4], true);
+
+		count_start(s, tables[1 + seed % 4], true);
+		count_run(s, events, 3000);
+		count_finish(s);
+		check_axes(s);
+		check_replayed(s);
+		check_count(s, wanted, PEAKS_EXACT, false);
+		naive_count_free(wanted);
+		count_tear_down(s);
+		free(events);
+	}
+}
+END_TEST
+
+START_TEST(samples_finished_in_the_middle)
+{
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct km_event *events = nasty_events(seed + 1100, 3000, true);
+		struct count_setup *s = sampling("pid");
+		struct naive_count *half;
+		size_t middle = 500;
+
+		while (events[middle].bytes_req > 8192) /* not between the two of a pair */
+			middle++;
+		half = count_naively(s, events, middle, 7, false);
+		count_start(s, 7, false);
+		count_run(s, events, middle);
+		count_finish(s);
+		count_run(s, events + middle, 3000 - middle);
+		check_axes(s);
+		check_replayed(s);
+		check_count(s, half, PEAKS_EXACT, true);
+		naive_count_free(half);
+		count_tear_down(s);
+		free(events);
+	}
+}
+END_TEST
+
 /* The selection stands still once it is finished; the whole replay goes on. */
 START_TEST(finished_in_the_middle)
 {
@@ -616,6 +751,10 @@ int main(void)
 		filters_that_part_pairs,
 		losses_that_reset,
 		finished_in_the_middle,
+		samples_as_the_naive_count,
+		samples_with_pairs_that_are_parted,
+		samples_with_losses_that_reset,
+		samples_finished_in_the_middle,
 		identities_of_plausible_traces,
 		NULL,
 	};

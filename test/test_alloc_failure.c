@@ -86,6 +86,8 @@ enum what {
 	REPORT_TABLE,
 	OBJECTS_JSON,
 	LEAKS_TABLE,
+	SAMPLE_JSON,
+	SIZE_JSON,
 	INFO_TABLE,
 	MERGED_JSON,
 	COMPARED_MARKDOWN,
@@ -210,6 +212,11 @@ static int analyse(struct km_reader *reader, enum what what, FILE *out, struct k
 		r = km_by_parse("function,cache,comm", &options.by, error);
 	else
 		r = 0;
+	if (what == SAMPLE_JSON) {
+		options.when_full = KM_WHEN_FULL_SAMPLE;
+		options.objects_count = 16;
+	}
+	options.has_sizes = what == SIZE_JSON;
 	if (what == INFO_TABLE) {
 		r = km_document_info(&document, reader, &document_options, error);
 	} else if (!r) {
@@ -223,6 +230,8 @@ static int analyse(struct km_reader *reader, enum what what, FILE *out, struct k
 			r = km_document_objects(&document, analysis, &document_options, error);
 		else if (!r && what == LEAKS_TABLE)
 			r = km_document_leaks(&document, analysis, &document_options, error);
+		else if (!r && what == SIZE_JSON)
+			r = km_document_size(&document, analysis, &document_options, error);
 		else if (!r)
 			r = km_document_report(&document, analysis, &document_options, error);
 	}
@@ -332,6 +341,18 @@ START_TEST(leaks_table)
 }
 END_TEST
 
+START_TEST(sample_json)
+{
+	try_all(TW_KERNEL_6_12, SAMPLE_JSON);
+}
+END_TEST
+
+START_TEST(size_json)
+{
+	try_all(TW_KERNEL_6_18, SIZE_JSON);
+}
+END_TEST
+
 START_TEST(info_table)
 {
 	try_all(TW_KERNEL_6_18, INFO_TABLE);
@@ -353,9 +374,11 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
-		report_json, report_of_learnt_names, objects_json, leaks_table, info_table, merged_json, compared, NULL
-	};
+	const TTest *const tests[] = { report_json,  report_of_learnt_names,
+				       objects_json, leaks_table,
+				       sample_json,  size_json,
+				       info_table,   merged_json,
+				       compared,     NULL };
 
 	return km_test_main("alloc_failure", tests, 240);
 }

@@ -154,6 +154,23 @@ static const char *comm_of(const struct km_tally *tally)
 	return (const char *)(uintptr_t)tally->value;
 }
 
+/* Of a sample: allocations are all there, a free stands for several. */
+START_TEST(frees_of_a_sample_count_for_more)
+{
+	struct setup s = set_up(NULL);
+
+	account_alloc(&s, KEY, 1, 60, 64, KM_OUTCOME_TRACKED);
+	account_free(&s, KEY, FREER, 64, KM_OUTCOME_MATCHED);
+	km_detail_set_weight(s.detail, 4);
+	account_alloc(&s, KEY, 1, 60, 64, KM_OUTCOME_SAMPLED_OUT);
+	account_free(&s, KEY, FREER, 64, KM_OUTCOME_MATCHED);
+	account_free(&s, 0, FREER, 0, KM_OUTCOME_SAMPLED_OUT);
+	EXPECT(KM_DETAIL_SIZES, { 60, 2, 128 });
+	EXPECT(KM_DETAIL_FREERS, { FREER, 5, 320 });
+	tear_down(&s);
+}
+END_TEST
+
 START_TEST(tasks_of_one_name_are_one)
 {
 	struct setup s = set_up("10 worker\n11 worker\n12 init\n");
@@ -220,15 +237,11 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { nothing_is_told_of_nothing,
-				 sizes_are_those_asked_most_first,
-				 only_the_selection_is_tallied,
-				 a_failed_allocation_has_no_size,
-				 freers_are_those_of_matched_frees,
-				 tasks_of_one_name_are_one,
-				 tasks_that_tie_are_in_the_order_of_their_names,
-				 many_values_are_kept_apart,
-				 NULL };
+	const TTest *tests[] = { nothing_is_told_of_nothing,        sizes_are_those_asked_most_first,
+				 only_the_selection_is_tallied,     a_failed_allocation_has_no_size,
+				 freers_are_those_of_matched_frees, frees_of_a_sample_count_for_more,
+				 tasks_of_one_name_are_one,         tasks_that_tie_are_in_the_order_of_their_names,
+				 many_values_are_kept_apart,        NULL };
 
 	return km_test_main("detail", tests, 10);
 }

@@ -20,7 +20,9 @@ TREE = pathlib.Path(__file__).resolve().parent.parent
 FIXTURES = TREE / "test" / "fixtures"
 MANUAL = TREE / "man" / "kmstat.1"
 SLAB4 = FIXTURES / "x86_64-6.18-slab4-wl.dat"
-COMMANDS = ("report", "compare", "objects", "leaks", "events", "info", "merge", "completion", "help")
+COMMANDS = ("report", "compare", "objects", "leaks", "events", "size", "info", "merge", "completion", "help")
+# Keys with --when-full sample only.
+OF_SAMPLES = r"overflow\.(rate|halvings|first_halving)|sampled_out|purged|totals\.(live_error|sample)"
 KMSTAT = None
 
 
@@ -233,7 +235,8 @@ class TestManual(unittest.TestCase):
             json.loads(kmstat("report", "--json", "--by", "site,function,module,cache,comm,pid,cpu,node", SLAB4)),
             json.loads(kmstat("report", "--json", "--by", "gfp,size", SLAB4)),
             json.loads(kmstat("report", "--json", "--function", "copy*", "--detail", "--objects", "256", SLAB4)),
-            json.loads(kmstat("report", "--json", "--on-loss", "reset", lost)))
+            json.loads(kmstat("report", "--json", "--on-loss", "reset", lost)),
+            json.loads(kmstat("report", "--json", "--objects", "64", "--when-full", "sample", "--on-loss", "reset", lost)))
 
     def test_keys_of_merge(self):
         own = self.manual.names("JSON", "merge")
@@ -267,12 +270,19 @@ class TestManual(unittest.TestCase):
         self.check_keys(
             self.documented_keys("All commands but events", "report and objects", "objects"),
             json.loads(kmstat("objects", "--json", "--objects", "256", SLAB4)),
+            json.loads(kmstat("objects", "--json", "--objects", "256", "--when-full", "sample", SLAB4)),
             json.loads(kmstat("objects", "--json", *chosen, SLAB4)))
+
+    def test_keys_of_size(self):
+        documented = self.documented_keys("All commands but events", "report and objects", "size")
+        self.check_keys({key for key in documented if not re.search(r"^overflow\.|" + OF_SAMPLES, key)},
+                        json.loads(kmstat("size", "--json", SLAB4)))
 
     def test_keys_of_leaks(self):
         report = self.documented_keys("All commands but events", "report and objects", "report")
         self.check_keys(
-            {key for key in report if not re.match(r"(sites|caches|groups|by|detail)\b", key)} - {"totals.reset_count"} |
+            {key for key in report if not re.match(r"(sites|caches|groups|by|detail)\b", key) and
+             not re.search(OF_SAMPLES, key)} - {"totals.reset_count"} |
             self.documented_keys("leaks"),
             json.loads(kmstat("leaks", "--json", "--objects", "256", SLAB4)))
 

@@ -159,6 +159,26 @@ START_TEST(merging_an_empty_one_changes_nothing)
 }
 END_TEST
 
+START_TEST(a_value_may_be_added_many_times)
+{
+	struct km_histogram h = { 0 };
+
+	ck_assert_int_eq(km_histogram_add_times(&h, 50, 0), 0);
+	ck_assert_uint_eq(h.count, 0);
+	ck_assert_int_eq(km_histogram_add_times(&h, 50, 8), 0);
+	ck_assert_int_eq(km_histogram_add(&h, 1000), 0);
+	ck_assert_uint_eq(h.count, 9);
+	ck_assert_uint_eq(h.min, 50);
+	ck_assert_uint_le(km_histogram_quantile(&h, 0.88), km_histogram_bin_high(km_histogram_bin(50)));
+	km_histogram_remove(&h, 50, 3);
+	ck_assert_uint_eq(h.count, 6);
+	km_histogram_remove(&h, 50, 30); /* no more than there is */
+	km_histogram_remove(&h, 5, 30);
+	ck_assert_uint_eq(h.count, 1);
+	km_histogram_release(&h);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -170,6 +190,7 @@ int main(void)
 		memory_follows_the_range,
 		merging_loses_nothing,
 		merging_an_empty_one_changes_nothing,
+		a_value_may_be_added_many_times,
 		NULL,
 	};
 

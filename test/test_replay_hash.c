@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -308,6 +309,79 @@ START_TEST(a_byte_less_and_it_does_not_double)
 }
 END_TEST
 
+/* --- halving --- */
+
+START_TEST(levels_halve)
+{
+	uint64_t at_least[KM_REPLAY_HASH_K_LIMIT + 1] = { 0 };
+
+	for (uint64_t i = 0; i < 1 << 20; i++) {
+		unsigned level = km_replay_hash_level(0xffff888000000000 + 64 * i);
+
+		ck_assert_uint_le(level, KM_REPLAY_HASH_K_LIMIT);
+		for (unsigned k = 0; k <= level; k++)
+			at_least[k]++;
+	}
+	for (unsigned k = 0; k < 12; k++)
+		ck_assert_double_eq_tol((double)at_least[k], (double)((1 << 20) >> k), 5 * sqrt((1 << 20) >> k));
+	/* 0 is the one value that the hash maps to itself. */
+	ck_assert_uint_eq(km_replay_hash_level(0), KM_REPLAY_HASH_K_LIMIT);
+}
+END_TEST
+
+static void count_purged(void *context, const struct km_object *object)
+{
+	uint64_t *purged = context;
+
+	ck_assert_uint_eq(object->time, object->ptr * 3);
+	purged[object->ptr / 8]++;
+}
+
+#define HALVED 20000
+
+/* Whatever runs of colliding slots there are: each object is purged once or found afterwards. */
+START_TEST(halving_purges_what_is_not_kept)
+{
+	uint64_t *purged = calloc(HALVED + 1, sizeof(*purged));
+	struct km_replay_hash hash;
+
+	init_fixed(&hash, HALVED);
+	for (uint64_t i = 1; i <= HALVED; i++)
+		ck_assert_int_eq(insert(&hash, 8 * i), 1);
+	for (unsigned k = 1; k <= 6; k++) {
+		uint64_t kept = 0;
+
+		ck_assert(km_replay_hash_halve(&hash, count_purged, purged));
+		ck_assert_uint_eq(hash.k, k);
+		for (uint64_t i = 1; i <= HALVED; i++) {
+			bool keeps = km_replay_hash_level(8 * i) >= k;
+
+			ck_assert_uint_eq(purged[i], !keeps);
+			ck_assert_int_eq(km_replay_hash_find(&hash, 8 * i) != NULL, keeps);
+			ck_assert_int_eq(km_replay_hash_keeps(&hash, 8 * i), keeps);
+			kept += keeps;
+		}
+		ck_assert_uint_eq(hash.count, kept);
+	}
+	km_replay_hash_release(&hash);
+	free(purged);
+}
+END_TEST
+
+START_TEST(halving_has_an_end)
+{
+	struct km_replay_hash hash;
+	uint64_t purged[2] = { 0 };
+
+	init_fixed(&hash, 1);
+	for (unsigned k = 0; k < KM_REPLAY_HASH_K_LIMIT; k++)
+		ck_assert(km_replay_hash_halve(&hash, count_purged, purged));
+	ck_assert(!km_replay_hash_halve(&hash, count_purged, purged));
+	ck_assert_uint_eq(hash.k, KM_REPLAY_HASH_K_LIMIT);
+	km_replay_hash_release(&hash);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -321,6 +395,9 @@ int main(void)
 		auto_starts_as_small_as_its_bound,
 		auto_doubles_until_both_copies_reach_the_bound,
 		a_byte_less_and_it_does_not_double,
+		levels_halve,
+		halving_purges_what_is_not_kept,
+		halving_has_an_end,
 		NULL,
 	};
 

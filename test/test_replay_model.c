@@ -11,11 +11,12 @@
 
 #define MAX_MEMORY (UINT64_C(64) << 20)
 
-static struct km_replay *new_replay(uint64_t objects_count, unsigned cpus)
+static struct km_replay *new_replay(uint64_t objects_count, unsigned cpus, enum km_when_full when_full)
 {
 	const struct km_replay_options options = { .objects_count = objects_count,
 						   .max_memory_bytes = MAX_MEMORY,
-						   .cpu_limit = cpus };
+						   .cpu_limit = cpus,
+						   .when_full = when_full };
 	struct km_error error = { 0 };
 	struct km_replay *replay = NULL;
 
@@ -43,6 +44,10 @@ static void check_outcome(size_t i, const struct km_event *e, const struct km_ou
 			     wanted->kind, wanted->implied_free);
 	if (is->kind == KM_OUTCOME_DOUBLED && is->first_overflowed != wanted->first_overflowed)
 		ck_abort_msg("event %zu: first_overflowed is %d", i, is->first_overflowed);
+	if (is->kind == KM_OUTCOME_DOUBLED &&
+	    (is->first_sampled_out != wanted->first_sampled_out || is->first_purged != wanted->first_purged))
+		ck_abort_msg("event %zu: first_sampled_out is %d, first_purged %d", i, is->first_sampled_out,
+			     is->first_purged);
 	if (has_object(wanted) && !same_object(&is->object, &wanted->object))
 		ck_abort_msg("event %zu: object %" PRIx64 " of %" PRIu64 " key %" PRIu32 ", not %" PRIx64 " of %" PRIu64
 			     " key %" PRIu32,
@@ -128,38 +133,75 @@ static uint64_t unbounded_peak_of(const struct km_event *events, size_t count, u
 	return peak;
 }
 
+struct purged {
+	struct km_replay *replay;
+	uint64_t count, bytes;
+};
+
+static void note_purged(void *context, const struct km_object *object)
+{
+	struct purged *purged = context;
+
+	ck_assert(!km_replay_hash_keeps(km_replay_table(purged->replay), object->ptr));
+	purged->count++;
+	purged->bytes += object->bytes_alloc;
+}
+
+static void check_sampled(const struct km_replay *replay, const struct naive *naive, const struct purged *purged)
+{
+	const struct km_sampled *sampled = km_replay_sampled(replay);
+	const struct naive_halving *halvings;
+	uint64_t count = 0;
+	size_t times;
+
+	halvings = naive_halvings(naive, &times);
+	for (size_t i = 0; i < times; i++)
+		count += halvings[i].count;
+	ck_assert_uint_eq(km_replay_table(replay)->k, times);
+	ck_assert_uint_eq(sampled->purged_count, count);
+	ck_assert_uint_eq(purged->count, count);
+	ck_assert_uint_eq(sampled->purged_bytes, purged->bytes);
+}
+
 /* In batches of many sizes: what a CPU's last event was lives on from one to the next. */
 static void play_all(struct km_replay *replay, const struct km_event *events, const uint32_t *keys, size_t count,
-		     struct km_outcome *outcomes)
+		     struct km_outcome *outcomes, struct purged *purged)
 {
 	uint64_t random = count;
 
-	for (size_t at = 0, n; at < count; at += n) {
-		n = 1 + naive_random(&random) % 300;
-		if (n > count - at)
-			n = count - at;
-		km_replay_run(replay, events + at, keys + at, n, outcomes + at);
+	*purged = (struct purged){ .replay = replay };
+	for (size_t at = 0, n, wanted; at < count; at += n) {
+		wanted = 1 + naive_random(&random) % 300;
+		if (wanted > count - at)
+			wanted = count - at;
+		n = km_replay_run(replay, events + at, keys + at, wanted, outcomes + at);
+		if (n < wanted)
+			km_replay_halve(replay, events[at + n].time, note_purged, purged);
 	}
 }
 
 /* Keys are all different: an outcome that names the wrong object is found out. */
 static void compare(const struct km_event *events, size_t count, unsigned cpus, uint64_t objects_count,
-		    uint64_t unbounded_peak)
+		    uint64_t unbounded_peak, enum km_when_full when_full)
 {
-	struct km_replay *replay = new_replay(objects_count, cpus);
+	struct km_replay *replay = new_replay(objects_count, cpus, when_full);
+	struct purged purged;
 	struct naive *naive = naive_new(objects_count, cpus);
 	struct km_outcome *outcomes = calloc(count, sizeof(*outcomes));
 	uint32_t *keys = calloc(count, sizeof(*keys));
 
+	if (when_full == KM_WHEN_FULL_SAMPLE)
+		naive_sample(naive);
 	for (size_t i = 0; i < count; i++)
 		keys[i] = (uint32_t)i + 1;
-	play_all(replay, events, keys, count, outcomes);
+	play_all(replay, events, keys, count, outcomes, &purged);
 	for (size_t i = 0; i < count; i++) {
 		struct naive_result wanted = naive_play(naive, &events[i], keys[i]);
 
 		check_outcome(i, &events[i], &outcomes[i], &wanted);
 	}
 	check_end(replay, naive, objects_count, unbounded_peak);
+	check_sampled(replay, naive, &purged);
 	free(keys);
 	free(outcomes);
 	naive_free(naive);
@@ -171,8 +213,10 @@ static void compare_sizes(const struct km_event *events, size_t count, unsigned 
 	static const uint64_t sizes[] = { 0, 1, 2, 3, 7, 64, 1000 };
 	uint64_t peak = unbounded_peak_of(events, count, cpus);
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-		compare(events, count, cpus, sizes[i], peak);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		compare(events, count, cpus, sizes[i], peak, KM_WHEN_FULL_DROP);
+		compare(events, count, cpus, sizes[i], peak, KM_WHEN_FULL_SAMPLE);
+	}
 }
 
 START_TEST(plausible_streams_replay_as_the_model)
@@ -224,7 +268,7 @@ START_TEST(nasty_streams_are_nasty)
 	};
 	struct km_event *events = calloc(stream.events_count, sizeof(*events));
 	struct naive *naive = naive_new(7, stream.cpus);
-	uint64_t kinds[KM_OUTCOME_NULL + 1] = { 0 }, implied = 0, first_overflowed = 0;
+	uint64_t kinds[KM_OUTCOME_SAMPLED_OUT + 1] = { 0 }, implied = 0, first_overflowed = 0;
 
 	naive_stream_random(&stream, events);
 	for (size_t i = 0; i < stream.events_count; i++) {
@@ -244,6 +288,56 @@ START_TEST(nasty_streams_are_nasty)
 }
 END_TEST
 
+START_TEST(nasty_streams_are_nasty_to_a_sample)
+{
+	uint64_t sampled_out = 0, frees = 0, first_sampled_out = 0, first_purged = 0;
+	const size_t count = 3000;
+	struct km_event *events = calloc(count, sizeof(*events));
+
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		const struct naive_stream stream = { .seed = seed, .events_count = count, .cpus = 5, .pointers = 300 };
+		struct naive *naive = naive_new(1 + seed % 60, stream.cpus);
+
+		naive_sample(naive);
+		naive_stream_random(&stream, events);
+		for (size_t i = 0; i < count; i++) {
+			struct naive_result r = naive_play(naive, &events[i], 1);
+			bool is_out = r.kind == KM_OUTCOME_SAMPLED_OUT;
+
+			sampled_out += is_out && km_event_is_alloc(&events[i]);
+			frees += is_out && km_event_is_free(&events[i]);
+			first_sampled_out += r.first_sampled_out;
+			first_purged += r.first_purged;
+		}
+		naive_free(naive);
+	}
+	ck_assert_uint_gt(sampled_out, 10000);
+	ck_assert_uint_gt(frees, 10000);
+	ck_assert_uint_gt(first_sampled_out, 1000);
+	ck_assert_uint_gt(first_purged, 3);
+	free(events);
+}
+END_TEST
+
+/* Halvings are rare: many short streams. */
+START_TEST(short_streams_sample_as_the_model)
+{
+	const size_t count = 400;
+	struct km_event *events = calloc(count, sizeof(*events));
+
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		const struct naive_stream stream = {
+			.seed = seed + 1000, .events_count = count, .cpus = 5, .pointers = 300, .has_losses = seed & 1
+		};
+
+		naive_stream_random(&stream, events);
+		compare(events, count, stream.cpus, 1 + seed % 60, unbounded_peak_of(events, count, stream.cpus),
+			KM_WHEN_FULL_SAMPLE);
+	}
+	free(events);
+}
+END_TEST
+
 START_TEST(resets_on_loss_as_the_model)
 {
 	const size_t count = 4000;
@@ -255,16 +349,21 @@ START_TEST(resets_on_loss_as_the_model)
 		const struct naive_stream stream = {
 			.seed = seed, .events_count = count, .cpus = 3, .pointers = 40, .has_losses = true
 		};
+		struct purged purged;
 		const struct km_replay_options options = { .objects_count = 10,
 							   .cpu_limit = 3,
-							   .resets_on_loss = true };
+							   .resets_on_loss = true,
+							   .when_full =
+								   seed % 2 ? KM_WHEN_FULL_SAMPLE : KM_WHEN_FULL_DROP };
 		struct km_replay *replay;
 		struct naive *naive = naive_new(10, 3);
 
 		naive_reset_on_loss(naive);
+		if (seed % 2)
+			naive_sample(naive);
 		ck_assert_int_eq(km_replay_new(&options, &replay, NULL), 0);
 		naive_stream_random(&stream, events);
-		play_all(replay, events, keys, count, outcomes);
+		play_all(replay, events, keys, count, outcomes, &purged);
 		for (size_t i = 0; i < count; i++) {
 			struct naive_result wanted = naive_play(naive, &events[i], 0);
 
@@ -287,6 +386,8 @@ int main(void)
 		plausible_streams_replay_as_the_model,
 		nasty_streams_replay_as_the_model,
 		nasty_streams_are_nasty,
+		nasty_streams_are_nasty_to_a_sample,
+		short_streams_sample_as_the_model,
 		resets_on_loss_as_the_model,
 		NULL,
 	};

@@ -13,6 +13,7 @@ import csv
 import glob
 import io
 import json
+import math
 import os
 import re
 import subprocess
@@ -125,12 +126,12 @@ class Test(unittest.TestCase):
     def test_kinds(self):
         self.assertEqual(sorted(self.validators),
                          ["kmstat.compare", "kmstat.events", "kmstat.info", "kmstat.leaks", "kmstat.objects",
-                          "kmstat.report", "kmstat.reports"])
+                          "kmstat.report", "kmstat.reports", "kmstat.size"])
 
     def test_warning_codes_are_those_of_the_source(self):
         with open(os.path.join(HERE, "..", "src", "health.c"), encoding="utf-8") as file:
             source = set(re.findall(r'\[KM_WARN_\w+\]\s*=\s*"(\w+)"', file.read()))
-        for kind in ("kmstat.report", "kmstat.objects", "kmstat.leaks"):
+        for kind in ("kmstat.report", "kmstat.objects", "kmstat.leaks", "kmstat.size"):
             health = self.validators[kind].schema["properties"]["health"]["properties"]
             self.assertEqual(set(health["warnings"]["items"]["properties"]["code"]["enum"]), source)
         self.assertGreater(len(source), 10)
@@ -160,6 +161,8 @@ class Test(unittest.TestCase):
             ("--by", "function,cache"), ("--by", "site,module,comm,pid,cpu,node,gfp,size"), ("--objects", "256"),
             ("--cache", "maple*,!x", "--min-age", "1ms", "--time", "10%,"), ("-n", "2"), ("--raw-ip",),
             ("--detail", "--function", "copy_process"), ("--cache", "nosuch"),
+            ("--objects", "256", "--when-full", "sample"), ("--objects", "1", "--when-full", "sample", "--by", "site"),
+            ("--when-full", "sample", "--max-memory", "4K", "--detail", "--function", "copy_process"),
         ]
         for variant in variants:
             for name in [WL, "built-counter-clock.dat"]:
@@ -239,6 +242,23 @@ class Test(unittest.TestCase):
                             live = [t["old"] for t in document["totals"] if t["metric"] == "live_bytes"]
                             self.assertEqual([document["summary"]["old"]], live)
 
+    def test_saved_samples(self):
+        """An estimate is no bound: a rule on it is not decided unless what is sure decides it."""
+        with tempfile.TemporaryDirectory() as directory:
+            saved = os.path.join(directory, "saved.json")
+            with open(saved, "wb") as file:
+                file.write(run("report", "--json", "--objects", "256", "--when-full", "sample", WL))
+            document = read("compare", saved, WL, "--fail-on", "live_bytes>+5%", "--fail-on", "alloc_events_count>+0",
+                            "--fail-on", "live_bytes>1G", "--exit-zero", "-q")
+            self.follows(document)
+            self.adds_up(document)
+            self.assertEqual([rule["result"] for rule in document["rules"]], ["undecided", "pass", "pass"])
+            self.assertIn("estimated", {row["old_live_is"] for row in document["rows"]})
+            merged = read("merge", saved, LEAKY)
+            self.follows(merged)
+            self.assertEqual(merged["overflow"]["when_full"], "sample")
+            self.assertIn("estimated", {row["live_is"] for row in merged["sites"]})
+
     def test_rules_of_report(self):
         """The value is the key's, and a rule at the value passes, one below it does not."""
         report = read("report", LEAKY)
@@ -307,7 +327,7 @@ class Test(unittest.TestCase):
         self.assertEqual([s["file"] for s in merged["sources"]], [LEAKY, WL])
 
     def test_reports(self):
-        for command in ("report", "objects", "leaks"):
+        for command in ("report", "objects", "leaks", "size"):
             for name in MANY_BUFFERS + [WL, "arm64-6.12-2buffers.dat"]:
                 with self.subTest(file=name, arguments=command):
                     document = read(command, "--buffer", "all", name)
@@ -323,6 +343,17 @@ class Test(unittest.TestCase):
             with self.subTest(file=name):
                 self.follows(read("objects", name))
         self.follows(read("objects", WL, "--objects", "256", "-n", "3"))
+        sample = read("objects", WL, "--objects", "256", "--when-full", "sample")
+        self.follows(sample)
+        self.assertLessEqual(len(sample["objects"]), 256)
+        self.assertEqual({o["weight_count"] for o in sample["objects"]}, {round(1 / sample["overflow"]["rate"])})
+
+    def test_size(self):
+        for name in ONE:
+            with self.subTest(file=name):
+                self.follows(read("size", name))
+        for variant in (("--cache", "nosuch"), ("--time", "10%,50%"), ("--on-loss", "reset")):
+            self.follows(read("size", WL, *variant))
 
     def test_leaks(self):
         for name in ONE:
@@ -380,7 +411,8 @@ class Test(unittest.TestCase):
                 for line in lines:
                     self.follows(line, "kmstat.events")
         outcomes = set()
-        for line in read_lines(LEAKY) + read_lines(WL, "--objects", "256"):
+        sample = ("--objects", "256", "--when-full", "sample")
+        for line in read_lines(LEAKY) + read_lines(WL, "--objects", "256") + read_lines(WL, *sample):
             if line["outcome"] not in outcomes:
                 self.follows(line, "kmstat.events")
                 outcomes.add(line["outcome"])
@@ -506,6 +538,111 @@ class Test(unittest.TestCase):
             for name in [WL, LOST, "i386-6.1-slab-mono.dat"]:
                 with self.subTest(file=name, arguments=variant):
                     self.agrees(read("report", name, *variant))
+
+    def agrees_as_sample(self, report):
+        totals, overflow, replay = report["totals"], report["overflow"], report["health"]["replay"]
+        self.assertEqual(overflow["when_full"], "sample")
+        weight = 2 ** overflow["halvings_count"]
+        self.assertAlmostEqual(overflow["rate"] * weight, 1, 4)
+        self.assertEqual(overflow["overflowed_count"], 0)
+        self.assertLessEqual(overflow["peak_count"], overflow["capacity_count"])
+        self.assertEqual(overflow["first_halving_ns"] is None, overflow["halvings_count"] == 0)
+        self.assertEqual("sampled" in [w["code"] for w in report["health"]["warnings"]], overflow["halvings_count"] > 0)
+        for key in ("sampled_out_count", "sampled_out_frees_count", "purged_count"):
+            self.assertEqual(replay[key], overflow[key])
+        self.assertEqual(replay["kfree_count"] + replay["kmem_cache_free_count"],
+                         replay["null_frees_count"] + replay["matched_frees_count"] +
+                         replay["unmatched_frees_count"] + replay["sampled_out_frees_count"])
+        for row in [totals] + report["sites"] + report["caches"]:
+            allocs = row["alloc_events_count" if row is totals else "allocs_count"]
+            sample = row["sample"]
+            self.assertEqual(allocs, row["failed_count"] + row["doubled_count"] + row["tracked_count"] +
+                             sample["sampled_out_count"])
+            self.assertEqual(row["tracked_count"], sample["matched_frees_count"] + sample["implied_frees_count"] +
+                             sample["live_count"] + sample["purged_count"])
+            self.assertEqual(row["live_count"], weight * sample["live_count"])
+            self.assertEqual(row["live_bytes"], weight * sample["live_bytes"])
+            for key in ("live_bytes", "live_count", "peak_live_bytes", "peak_live_count"):
+                self.assertLessEqual(row[key + "_min"], row[key])
+                self.assertLessEqual(row[key], row[key + "_max"] if row[key + "_max"] is not None else row[key])
+            self.assertLessEqual(row["live_bytes_min"], sample["live_bytes"])
+            is_estimate = (sample["sampled_out_count"] or sample["purged_count"] or
+                           sample["live_count"] != row["live_count"] or
+                           sample["matched_frees_count"] != row["matched_frees_count"] or
+                           sample["implied_frees_count"] != row["implied_frees_count"])
+            self.assertIn(row["live_is"], ("estimated", "uncertain") if is_estimate else
+                          ("consistent", "upper_bound", "uncertain"))
+            self.assertEqual(row["peak_is"] == "estimated", bool(is_estimate))
+            if row["live_error_count"] is not None:  # the formula of the manual
+                error = math.sqrt(weight * (weight - 1) * sample["live_count"])
+                self.assertAlmostEqual(row["live_error_count"], error, delta=1)
+                self.assertGreaterEqual(row["live_error_bytes"] + 1, row["live_bytes"] / row["live_count"] * error
+                                        if row["live_count"] else 0)
+            else:
+                self.assertEqual(row["live_count"], 0)
+        for table in ("sites", "caches"):
+            for key in SUMS:
+                of_totals = totals["alloc_events_count" if key == "allocs_count" else key]
+                self.assertEqual(sum(row[key] for row in report[table]), of_totals, f"{key} of {table}")
+
+    def test_identities_of_samples(self):
+        for name in ONE:
+            whole = read("report", name)
+            for capacity in ("2", "64", "1000", "1M"):
+                with self.subTest(file=name, capacity=capacity):
+                    report = read("report", name, "--objects", capacity, "--when-full", "sample")
+                    if report["health"]["replay"]["reordered_count"] == 0:
+                        self.agrees_as_sample(report)
+                    # Allocations are exact, whatever the sample.
+                    for key in ("alloc_events_count", "free_events_count", "failed_count", "doubled_count",
+                                "total_allocated_bytes", "total_requested_bytes"):
+                        self.assertEqual(report["totals"][key], whole["totals"][key], key)
+                    if report["overflow"]["rate"] == 1:
+                        self.assertEqual(report["totals"]["live_error_bytes"], 0)
+                        for key in SUMS[1:]:
+                            self.assertEqual(report["totals"][key], whole["totals"][key], key)
+
+    def error_of_live(self, report, whole):
+        true = {row["symbol"] + str(row["address"]): row["live_bytes"] for row in whole["sites"]}
+        shown = {row["symbol"] + str(row["address"]): row["live_bytes"] for row in report["sites"]}
+        self.assertEqual(set(true), set(shown))
+        total = sum(true.values())
+        return (sum(abs(shown[site] - true[site]) for site in true) / total if total else None,
+                abs(sum(shown.values()) - total) / total if total else None)
+
+    def test_size_is_what_each_table_sees(self):
+        variants = [(), ("--time", "10%,60%"), ("--min-size", "100", "--on-loss", "reset")]
+        for name in ONE:
+            for variant in variants if name in (WL, LOST) else variants[:1]:
+                size, whole = read("size", name, *variant), read("report", name, *variant)
+                self.assertEqual(size["recommended_count"], whole["overflow"]["recommended_count"])
+                self.assertEqual(size["peak_count"], whole["overflow"]["peak_count"])
+                self.assertEqual(size["health"], whole["health"])
+                self.assertEqual([row["capacity_count"] for row in size["sizes"]],
+                                 [1024 << i for i in range(len(size["sizes"]))])
+                self.assertGreaterEqual(size["sizes"][-1]["capacity_count"], size["recommended_count"])
+                self.assertEqual(size["sizes"][-1]["drop"]["overflowed_count"], 0)
+                for row in size["sizes"]:
+                    with self.subTest(file=name, arguments=variant, capacity=row["capacity_count"]):
+                        objects = ("--objects", str(row["capacity_count"]))
+                        drop = read("report", name, *objects, *variant)
+                        sample = read("report", name, *objects, "--when-full", "sample", *variant)
+                        self.assertEqual(row["memory_bytes"], drop["overflow"]["memory_bytes"])
+                        for key in ("overflowed_count", "overflowed_bytes"):
+                            self.assertEqual(row["drop"][key], drop["overflow"][key])
+                        replay = drop["health"]["replay"]
+                        objects_count = replay["tracked_count"] + replay["overflowed_count"]
+                        self.assertAlmostEqual(row["drop"]["tracked_ratio"],
+                                               replay["tracked_count"] / objects_count if objects_count else 1, 4)
+                        for key in ("rate", "halvings_count"):
+                            self.assertEqual(row["sample"][key], sample["overflow"][key])
+                        for policy, report in (("drop", drop), ("sample", sample)):
+                            found = (row[policy]["live_bytes_error_ratio"], row[policy]["live_bytes_total_error_ratio"])
+                            for is_, wanted in zip(found, self.error_of_live(report, whole)):
+                                if wanted is None:
+                                    self.assertIsNone(is_)
+                                else:
+                                    self.assertAlmostEqual(is_, wanted, 4)
 
     def test_filters_part_the_whole(self):
         """What a filter takes and what its negation takes are all there is, but for the peaks."""

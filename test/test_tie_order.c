@@ -193,6 +193,46 @@ END_TEST
 
 /* --- the whole --- */
 
+static void purge_nothing(void *context, const struct km_object *object)
+{
+	(void)context;
+	(void)object;
+}
+
+/* Of an address that a sample does not keep nobody knows whether it is live: nothing waits for it. */
+START_TEST(what_is_sampled_out_waits_for_nothing)
+{
+	const struct km_replay_options options = { .objects_count = 8,
+						   .cpu_limit = 8,
+						   .when_full = KM_WHEN_FULL_SAMPLE };
+	struct km_tie_order *order = km_tie_order_new();
+	struct km_replay *replay = NULL;
+	struct km_event events[4];
+	uint64_t out = A, kept = A;
+
+	ck_assert_int_eq(km_replay_new(&options, &replay, NULL), 0);
+	km_replay_halve(replay, 1, purge_nothing, NULL);
+	while (km_replay_hash_keeps(km_replay_table(replay), out))
+		out += 64;
+	while (!km_replay_hash_keeps(km_replay_table(replay), kept))
+		kept += 64;
+	events[0] = event_of(0, KM_EVENT_KMALLOC, kept, 0);
+	play(replay, events, 1);
+	/* An allocation at a live address waits for its free, CPU 1's; nothing else does. */
+	events[0] = event_of(0, KM_EVENT_KMALLOC, out, 0);
+	events[1] = event_of(0, KM_EVENT_KMALLOC, kept, 1);
+	events[2] = event_of(1, KM_EVENT_KFREE, out, 2);
+	events[3] = event_of(1, KM_EVENT_KFREE, kept, 3);
+	ck_assert_int_eq(km_tie_order_resolve(order, replay, events, 4, NULL), 0);
+	ck_assert_uint_eq(events[0].bytes_req, 0);
+	ck_assert_uint_eq(events[1].bytes_req, 2);
+	ck_assert_uint_eq(events[2].bytes_req, 3);
+	ck_assert_uint_eq(events[3].bytes_req, 1);
+	km_replay_free(replay);
+	km_tie_order_free(order);
+}
+END_TEST
+
 START_TEST(one_cpu_is_left_alone)
 {
 	check(8, "0+A", "1+A 1-A 1-A 1+B", "1+A 1-A 1-A 1+B");
@@ -417,6 +457,7 @@ int main(void)
 		what_overflows_does_not_live,
 		a_free_in_the_tie_makes_room,
 		a_free_from_before_the_trace_makes_none,
+		what_is_sampled_out_waits_for_nothing,
 		one_cpu_is_left_alone,
 		random_ties_as_the_rule_has_them,
 		each_cpu_keeps_its_order,

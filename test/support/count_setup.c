@@ -75,10 +75,13 @@ void count_start(struct count_setup *s, uint64_t objects_count, bool resets_on_l
 	const struct km_replay_options options = { .objects_count = objects_count,
 						   .max_memory_bytes = 1 << 24,
 						   .cpu_limit = COUNT_CPUS,
-						   .resets_on_loss = resets_on_loss };
+						   .resets_on_loss = resets_on_loss,
+						   .when_full = s->when_full };
 
 	ck_assert_int_eq(km_aggregate_new(&s->selection, COUNT_CPUS, &s->aggregate, NULL), 0);
 	ck_assert_int_eq(km_replay_new(&options, &s->replay, NULL), 0);
+	if (s->when_full == KM_WHEN_FULL_SAMPLE)
+		km_aggregate_use_sample(s->aggregate);
 }
 
 void count_run(struct count_setup *s, const struct km_event *events, size_t count)
@@ -88,14 +91,16 @@ void count_run(struct count_setup *s, const struct km_event *events, size_t coun
 	uint64_t random = count;
 	uint32_t keys[200];
 
-	for (size_t at = 0, n; at < count; at += n) {
-		n = 1 + naive_random(&random) % 200;
-		if (n > count - at)
-			n = count - at;
-		ck_assert_msg(!km_aggregate_keys(s->aggregate, events + at, n, keys, &error), "%s", error.text);
-		km_replay_run(s->replay, events + at, keys, n, outcomes);
+	for (size_t at = 0, n, wanted; at < count; at += n) {
+		wanted = 1 + naive_random(&random) % 200;
+		if (wanted > count - at)
+			wanted = count - at;
+		ck_assert_msg(!km_aggregate_keys(s->aggregate, events + at, wanted, keys, &error), "%s", error.text);
+		n = km_replay_run(s->replay, events + at, keys, wanted, outcomes);
 		ck_assert_msg(!km_aggregate_account(s->aggregate, events + at, keys, outcomes, n, &error), "%s",
 			      error.text);
+		if (n < wanted)
+			km_aggregate_halve(s->aggregate, s->replay, events[at + n].time);
 	}
 }
 

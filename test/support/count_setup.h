@@ -26,7 +26,8 @@ struct count_setup {
 	struct km_reader *reader;
 	struct km_naming *naming;
 	struct km_caches *caches;
-	struct km_filter filter; /* to be set before count_start() */
+	struct km_filter filter;     /* to be set before count_start() */
+	enum km_when_full when_full; /* likewise */
 	struct km_selection selection;
 	struct km_aggregate *aggregate;
 	struct km_replay *replay;

@@ -18,6 +18,7 @@ struct counting {
 	size_t *labels_of[NAIVE_AXES]; /* of each event: index of its tally + 1, 0: not selected */
 	size_t *owner_of;              /* of each event that allocated: whose the object is in the end */
 	bool *is_live;                 /* of each event that allocated */
+	uint64_t weight;               /* what an object stands for */
 };
 
 static void *must(void *pointer)
@@ -105,15 +106,18 @@ static void add_live(struct counting *c, size_t born)
 {
 	struct owner o = owner(c, c->owner_of[born]);
 	const struct km_event *e = &c->events[born];
-	bool is_peak = o.tallies[0] && o.tallies[0]->sums.live_bytes + e->bytes_alloc > o.tallies[0]->peak_live_bytes;
+	uint64_t bytes = c->weight * e->bytes_alloc;
+	bool is_peak = o.tallies[0] && o.tallies[0]->sums.live_bytes + bytes > o.tallies[0]->peak_live_bytes;
 
 	c->is_live[born] = true;
 	for (unsigned i = 0; i < tallies_of(&o); i++) {
 		struct naive_tally *t = o.tallies[i];
 
-		t->sums.live_count++;
-		t->sums.live_bytes += e->bytes_alloc;
-		t->sums.live_requested_bytes += e->bytes_req;
+		t->kept.live_count++;
+		t->kept.live_bytes += e->bytes_alloc;
+		t->sums.live_count += c->weight;
+		t->sums.live_bytes += bytes;
+		t->sums.live_requested_bytes += c->weight * e->bytes_req;
 		if (t->sums.live_bytes > t->peak_live_bytes) {
 			t->peak_live_bytes = t->sums.live_bytes;
 			t->peak_time = e->time;
@@ -133,26 +137,73 @@ static void take_live(struct counting *c, size_t born)
 
 	c->is_live[born] = false;
 	for (unsigned i = 0; i < tallies_of(&o); i++) {
-		o.tallies[i]->sums.live_count--;
-		o.tallies[i]->sums.live_bytes -= c->events[born].bytes_alloc;
-		o.tallies[i]->sums.live_requested_bytes -= c->events[born].bytes_req;
+		o.tallies[i]->kept.live_count--;
+		o.tallies[i]->kept.live_bytes -= c->events[born].bytes_alloc;
+		o.tallies[i]->sums.live_count -= c->weight;
+		o.tallies[i]->sums.live_bytes -= c->weight * c->events[born].bytes_alloc;
+		o.tallies[i]->sums.live_requested_bytes -= c->weight * c->events[born].bytes_req;
 	}
 }
 
-static void count_object(struct counting *c, size_t born, bool overflowed)
+static void halve_tally(struct naive_tally *t, uint64_t time)
+{
+	t->sums.live_count *= 2;
+	t->sums.live_bytes *= 2;
+	t->sums.live_requested_bytes *= 2;
+	if (t->sums.live_bytes > t->peak_live_bytes) {
+		t->peak_live_bytes = t->sums.live_bytes;
+		t->peak_time = time;
+	}
+	if (t->sums.live_count > t->peak_live_count) {
+		t->peak_live_count = t->sums.live_count;
+		t->peak_count_time = time;
+	}
+}
+
+static void count_halving(struct counting *c, const struct naive_halving *halving)
+{
+	struct naive_count *r = c->result;
+	uint64_t time = c->events[halving->event].time;
+	bool is_peak;
+
+	for (size_t i = 0; i < halving->count; i++) {
+		size_t born = halving->born[i];
+		struct owner o = owner(c, c->owner_of[born]);
+
+		take_live(c, born);
+		for (unsigned k = 0; k < tallies_of(&o); k++) {
+			o.tallies[k]->kept.purged_count++;
+			o.tallies[k]->kept.purged_bytes += c->events[born].bytes_alloc;
+		}
+	}
+	c->weight *= 2;
+	is_peak = 2 * r->total.sums.live_bytes > r->total.peak_live_bytes;
+	halve_tally(&r->total, time);
+	for (unsigned axis = 0; axis < NAIVE_AXES; axis++) {
+		for (size_t i = 0; i < r->tallies_count[axis]; i++)
+			halve_tally(&r->tallies[axis][i], time);
+	}
+	if (is_peak)
+		note_peak(r);
+}
+
+static void count_object(struct counting *c, size_t born, enum km_outcome_kind kind)
 {
 	struct owner o = owner(c, c->owner_of[born]);
+	bool overflowed = kind == KM_OUTCOME_OVERFLOWED, out = kind == KM_OUTCOME_SAMPLED_OUT;
 
 	for (unsigned i = 0; i < tallies_of(&o); i++) {
 		struct km_sums *sums = &o.tallies[i]->sums;
 
 		sums->total_allocated_bytes += c->events[born].bytes_alloc;
 		sums->total_requested_bytes += c->events[born].bytes_req;
-		sums->tracked_count += !overflowed;
+		sums->tracked_count += !overflowed && !out;
+		o.tallies[i]->kept.out_count += out;
+		o.tallies[i]->kept.out_bytes += out ? c->events[born].bytes_alloc : 0;
 		sums->overflowed_count += overflowed;
 		sums->overflowed_bytes += overflowed ? c->events[born].bytes_alloc : 0;
 	}
-	if (!overflowed)
+	if (kind == KM_OUTCOME_TRACKED)
 		add_live(c, born);
 }
 
@@ -164,8 +215,10 @@ static void count_alloc(struct counting *c, size_t event)
 	if (r->implied_free) {
 		struct owner old = owner(c, c->owner_of[r->born]);
 
-		for (unsigned i = 0; i < tallies_of(&old); i++)
-			old.tallies[i]->sums.implied_frees_count++;
+		for (unsigned i = 0; i < tallies_of(&old); i++) {
+			old.tallies[i]->sums.implied_frees_count += c->weight;
+			old.tallies[i]->kept.implied_count++;
+		}
 		take_live(c, r->born);
 	}
 	for (unsigned i = 0; i < tallies_of(&told_by); i++) {
@@ -173,8 +226,8 @@ static void count_alloc(struct counting *c, size_t event)
 		told_by.tallies[i]->sums.failed_count += r->kind == KM_OUTCOME_FAILED;
 		told_by.tallies[i]->sums.doubled_count += c->owner_of[event] != event;
 	}
-	if (r->kind == KM_OUTCOME_TRACKED || r->kind == KM_OUTCOME_OVERFLOWED)
-		count_object(c, event, r->kind == KM_OUTCOME_OVERFLOWED);
+	if (r->kind == KM_OUTCOME_TRACKED || r->kind == KM_OUTCOME_OVERFLOWED || r->kind == KM_OUTCOME_SAMPLED_OUT)
+		count_object(c, event, r->kind);
 }
 
 static struct naive_freer *freer_of(struct naive_count *r, uint64_t call_site)
@@ -198,6 +251,7 @@ static void count_free(struct counting *c, size_t event)
 	freer->matched_count += r->kind == KM_OUTCOME_MATCHED;
 	freer->unmatched_count += r->kind == KM_OUTCOME_UNMATCHED;
 	freer->null_count += r->kind == KM_OUTCOME_NULL;
+	freer->sampled_out_count += r->kind == KM_OUTCOME_SAMPLED_OUT;
 	if (r->kind != KM_OUTCOME_MATCHED)
 		return;
 	alloc = &c->events[r->born];
@@ -206,13 +260,14 @@ static void count_free(struct counting *c, size_t event)
 		struct naive_tally *t = o.tallies[i];
 		uint64_t lifetime = e->time - alloc->time;
 
-		t->sums.matched_frees_count++;
-		t->sums.cross_cpu_frees_count += e->cpu != alloc->cpu;
+		t->kept.matched_count++;
+		t->sums.matched_frees_count += c->weight;
+		t->sums.cross_cpu_frees_count += e->cpu != alloc->cpu ? c->weight : 0;
 		if (!t->lifetimes_count || lifetime < t->lifetime_min)
 			t->lifetime_min = lifetime;
 		if (lifetime > t->lifetime_max)
 			t->lifetime_max = lifetime;
-		t->lifetimes_count++;
+		t->lifetimes_count += c->weight;
 	}
 	take_live(c, r->born);
 }
@@ -228,7 +283,8 @@ static void count_loss(struct counting *c, size_t event, bool forgets)
 		o = owner(c, c->owner_of[i]);
 		for (unsigned k = 0; k < tallies_of(&o); k++) {
 			o.tallies[k]->sums.is_uncertain = true;
-			o.tallies[k]->sums.reset_count += forgets;
+			o.tallies[k]->sums.reset_count += forgets ? c->weight : 0;
+			o.tallies[k]->kept.reset_count += forgets;
 		}
 		if (forgets)
 			take_live(c, i);
@@ -257,9 +313,11 @@ static void note_survivors(struct counting *c)
 }
 
 struct naive_count *naive_count_new(const struct km_event *events, const struct naive_result *results, size_t count,
-				    const struct naive_labels *labels)
+				    const struct naive_labels *labels, const struct naive_halving *halvings,
+				    size_t halvings_count)
 {
-	struct counting c = { .events = events, .results = results, .count = count, .labels = labels };
+	struct counting c = { .events = events, .results = results, .count = count, .labels = labels, .weight = 1 };
+	size_t halved = 0;
 
 	c.result = must(calloc(1, sizeof(*c.result)));
 	c.owner_of = must(calloc(count + 1, sizeof(*c.owner_of)));
@@ -268,6 +326,8 @@ struct naive_count *naive_count_new(const struct km_event *events, const struct 
 		c.labels_of[axis] = must(calloc(count + 1, sizeof(**c.labels_of)));
 	find_owners(&c);
 	for (size_t i = 0; i < count; i++) {
+		for (; halved < halvings_count && halvings[halved].event == i; halved++)
+			count_halving(&c, &halvings[halved]);
 		if (km_event_is_alloc(&events[i]))
 			count_alloc(&c, i);
 		else if (km_event_is_free(&events[i]))

@@ -3,7 +3,8 @@
  * naive_count: the counting of src/aggregate.c over again, in two passes:
  * one finds out whose each object is in the end, so that the other can count
  * a doubled kmalloc at its second from the first's time on without ever
- * having to take anything back. Every number is kept for every label, and
+ * having to take anything back. An object counts 2^k times, k being the
+ * halvings of the table so far. Every number is kept for every label, and
  * all of them are copied at every new peak.
  */
 #ifndef KM_NAIVE_COUNT_H
@@ -23,6 +24,7 @@
 struct naive_tally {
 	char label[NAIVE_LABEL_BYTES];
 	struct km_sums sums;
+	struct km_kept kept; /* but for the squares */
 	uint64_t peak_live_bytes, peak_time, peak_live_count, peak_count_time;
 	uint64_t lifetimes_count, lifetime_min, lifetime_max;
 	bool has_survivors;
@@ -31,7 +33,7 @@ struct naive_tally {
 
 struct naive_freer {
 	uint64_t call_site;
-	uint64_t matched_count, unmatched_count, null_count;
+	uint64_t matched_count, unmatched_count, null_count, sampled_out_count;
 };
 
 struct naive_count {
@@ -50,9 +52,10 @@ struct naive_labels {
 	const void *context;
 };
 
-/* results[i] is what naive_play() said of events[i]. */
+/* results[i] is what naive_play() said of events[i]; halvings are those of the same model. */
 struct naive_count *naive_count_new(const struct km_event *events, const struct naive_result *results, size_t count,
-				    const struct naive_labels *labels);
+				    const struct naive_labels *labels, const struct naive_halving *halvings,
+				    size_t halvings_count);
 void naive_count_free(struct naive_count *count);
 
 /* NULL if there is none. */

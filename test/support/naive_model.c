@@ -17,7 +17,7 @@ struct entry {
 struct previous {
 	bool may_be_first; /* a large kmalloc that is not a second itself */
 	bool was_touched;  /* something else happened to its address since */
-	bool overflowed;
+	uint8_t kind;      /* of its outcome */
 	struct km_event event;
 	uint32_t key;
 	size_t number;
@@ -27,6 +27,10 @@ struct naive {
 	uint64_t limit; /* 0: none */
 	unsigned cpus;
 	bool resets_on_loss;
+	bool samples;
+	unsigned k;
+	struct naive_halving *halvings;
+	size_t halvings_count;
 	struct entry *buckets[BUCKETS];
 	uint64_t live_count, peak_count;
 	size_t events_count;
@@ -69,6 +73,9 @@ void naive_free(struct naive *n)
 	if (!n)
 		return;
 	forget_live(n);
+	for (size_t i = 0; i < n->halvings_count; i++)
+		free(n->halvings[i].born);
+	free(n->halvings);
 	free(n->previous);
 	free(n->overflow.episodes);
 	free(n);
@@ -77,6 +84,57 @@ void naive_free(struct naive *n)
 void naive_reset_on_loss(struct naive *n)
 {
 	n->resets_on_loss = true;
+}
+
+void naive_sample(struct naive *n)
+{
+	n->samples = true;
+}
+
+const struct naive_halving *naive_halvings(const struct naive *n, size_t *ret_count)
+{
+	*ret_count = n->halvings_count;
+	return n->halvings;
+}
+
+/* Bits from the top of the address's hash (MurmurHash3's finalizer) that have to be 0. */
+static bool is_kept(uint64_t ptr, unsigned k)
+{
+	uint64_t h = ptr;
+
+	h = (h ^ h / 8589934592U) * 18397679294719823053U;
+	h = (h ^ h / 8589934592U) * 14181476777654086739U;
+	h = h ^ h / 8589934592U;
+	for (unsigned bit = 63; k > 0; bit--, k--) {
+		if (h >> bit & 1)
+			return false;
+	}
+	return true;
+}
+
+static void halve(struct naive *n)
+{
+	struct naive_halving *halving;
+
+	n->halvings = must(realloc(n->halvings, (n->halvings_count + 1) * sizeof(*n->halvings)));
+	halving = &n->halvings[n->halvings_count++];
+	*halving = (struct naive_halving){ .event = n->events_count,
+					   .born = must(calloc(n->live_count + 1, sizeof(size_t))) };
+	n->k++;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct entry **link = &n->buckets[i]; *link;) {
+			struct entry *entry = *link;
+
+			if (is_kept(entry->object.ptr, n->k)) {
+				link = &entry->next;
+				continue;
+			}
+			halving->born[halving->count++] = entry->born;
+			*link = entry->next;
+			free(entry);
+			n->live_count--;
+		}
+	}
 }
 
 /* The link that points to the address's entry; *link is NULL if there is none. */
@@ -147,10 +205,12 @@ static void play_second(struct naive *n, const struct previous *p, uint32_t key,
 	struct entry *entry = *link_of(n, p->event.ptr);
 
 	result->kind = KM_OUTCOME_DOUBLED;
-	result->first_overflowed = p->overflowed;
+	result->first_overflowed = p->kind == KM_OUTCOME_OVERFLOWED;
+	result->first_sampled_out = p->kind == KM_OUTCOME_SAMPLED_OUT;
+	result->first_purged = p->kind == KM_OUTCOME_TRACKED && !entry;
 	result->born = result->owner = p->number;
 	result->object = object_of(&p->event, p->key);
-	if (p->overflowed)
+	if (!entry)
 		return;
 	result->object = entry->object;
 	entry->object.key = key;
@@ -159,9 +219,16 @@ static void play_second(struct naive *n, const struct previous *p, uint32_t key,
 
 static void play_alloc(struct naive *n, const struct km_event *e, uint32_t key, struct naive_result *result)
 {
-	struct entry **link = link_of(n, e->ptr);
-	struct entry *entry = *link;
+	struct entry **link, *entry;
 
+	while (n->samples && n->limit && n->live_count == n->limit && is_kept(e->ptr, n->k) && !*link_of(n, e->ptr))
+		halve(n);
+	link = link_of(n, e->ptr);
+	entry = *link;
+	if (!is_kept(e->ptr, n->k)) {
+		result->kind = KM_OUTCOME_SAMPLED_OUT;
+		return;
+	}
 	result->kind = KM_OUTCOME_TRACKED;
 	if (entry) {
 		result->implied_free = true;
@@ -188,6 +255,10 @@ static void play_free(struct naive *n, const struct km_event *e, struct naive_re
 
 	if (e->ptr == 0 || e->ptr == 0x10) {
 		result->kind = KM_OUTCOME_NULL;
+		return;
+	}
+	if (!is_kept(e->ptr, n->k)) {
+		result->kind = KM_OUTCOME_SAMPLED_OUT;
 		return;
 	}
 	link = link_of(n, e->ptr);
@@ -235,7 +306,7 @@ static void play_slab(struct naive *n, const struct km_event *e, uint32_t key, s
 	*p = (struct previous){ .event = *e,
 				.key = key,
 				.number = n->events_count,
-				.overflowed = result->kind == KM_OUTCOME_OVERFLOWED,
+				.kind = result->kind,
 				.may_be_first = km_event_is_kmalloc(e) && e->ptr && e->bytes_req > LARGE_OVER &&
 						result->kind != KM_OUTCOME_DOUBLED };
 }

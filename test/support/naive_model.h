@@ -21,7 +21,7 @@ struct naive;
 struct naive_result {
 	uint8_t kind; /* enum km_outcome_kind */
 	bool implied_free;
-	bool first_overflowed;
+	bool first_overflowed, first_sampled_out, first_purged;
 	struct km_object object; /* as in struct km_outcome */
 	/*
 	 * Of `object`: the events, counted from 0, that allocated it and whose
@@ -41,11 +41,23 @@ struct naive_overflow {
 	size_t episodes_count;
 };
 
+/* One halving of a table that samples, just before an event. */
+struct naive_halving {
+	size_t event;
+	size_t *born; /* the events that allocated what was purged */
+	size_t count;
+};
+
 /* objects_count 0: no bound. Ends the test when out of memory, like all of this. */
 struct naive *naive_new(uint64_t objects_count, unsigned cpus);
 void naive_free(struct naive *naive);
 /* A loss forgets what is live. */
 void naive_reset_on_loss(struct naive *naive);
+
+/* What does not fit makes it keep fewer addresses (--when-full sample). */
+void naive_sample(struct naive *naive);
+/* All halvings so far, in their order. */
+const struct naive_halving *naive_halvings(const struct naive *naive, size_t *ret_count);
 
 struct naive_result naive_play(struct naive *naive, const struct km_event *event, uint32_t key);
 

@@ -1,0 +1,1 @@
+kmstat size --help

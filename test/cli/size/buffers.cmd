@@ -1,0 +1,1 @@
+kmstat size -B all built-two-slab-buffers.dat

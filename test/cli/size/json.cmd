@@ -1,0 +1,1 @@
+kmstat size --json x86_64-5.10-lost.dat

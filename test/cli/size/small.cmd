@@ -1,0 +1,2 @@
+# All fits into the smallest.
+kmstat size built-counter-clock.dat
