@@ -410,9 +410,9 @@ START_TEST(abbreviations)
 	release(&l);
 	expect_refused(COMMAND_REPORT, "--min=5", "--min: could be any of --min-age, --min-size");
 	expect_refused(COMMAND_REPORT, "--when-full half", "--when-full: \"half\" is not one of: drop sample");
-	expect_refused(
-		COMMAND_SIZE, "--objects 64",
-		"--objects: not an option of \"kmstat size\"; it is one of report, compare, objects, events and merge");
+	expect_refused(COMMAND_SIZE, "--objects 64",
+		       "--objects: not an option of \"kmstat size\"; it is one of report, compare, objects, leaks, "
+		       "events and merge");
 	expect_refused(COMMAND_REPORT, "--o x", "--o: could be any of --objects, --on-loss, --output");
 }
 END_TEST
