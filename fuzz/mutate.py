@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Mutated recordings through the kmstat command itself.
 
-Takes real recordings, changes a few bytes (or lines) of them, and runs a
-command on each: whatever is in a file, kmstat has to end in time, with exit
-status 0 or 2, with one line of error in the latter case, with valid JSON in
-the former, without a sanitizer's report and within its memory. What fails is
-kept, with a name that says how.
+Takes real recordings, or reports saved as JSON, changes a few bytes (or lines)
+of them, and runs a command on each: whatever is in a file, kmstat has to end
+in time, with exit status 0 or 2, with one line of error in the latter case,
+with valid JSON in the former, without a sanitizer's report and within its
+memory. What fails is kept, with a name that says how.
 
     fuzz/mutate.py --kmstat build/asan/kmstat --count 2000 --keep /tmp/found trace.dat perf.data trace.txt
 """
@@ -25,12 +25,18 @@ import time
 NUMBERS = [0, 1, 2, 4, 8, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
            0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff]
 COMMANDS = [
-    ["report", "--json"], ["report", "--json", "--detail", "--site", "*", "--buffer", "all"], ["report"], ["report", "--format", "csv"],
+    ["report", "--json"], ["report"], ["report", "--format", "csv"], ["report", "--format", "markdown"],
+    ["report", "--json", "--detail", "--site", "*", "--buffer", "all"],
     ["report", "--json", "--by", "function,cache,comm,gfp,node", "--objects", "64"],
+    ["report", "--json", "--when-full", "sample", "--objects", "64"],
     ["report", "--json", "--time", "10%,60%", "--min-age", "1ns"],
-    ["objects", "--format", "csv"], ["objects", "--json"], ["events"], ["events", "--json"], ["events", "--format", "csv"],
-    ["info"], ["info", "--json"],
+    ["objects", "--format", "csv"], ["objects", "--json"],
+    ["events"], ["events", "--json"], ["events", "--format", "csv"],
+    ["info"], ["info", "--json"], ["leaks"], ["leaks", "--json"], ["size"], ["size", "--json"],
+    ["merge", "--json"], ["compare", "{}"], ["compare", "--json", "{}"],
 ]
+# Of a report that was saved. {} is the file as it was.
+COMMANDS_OF_REPORTS = [["merge"], ["merge", "--json"], ["compare", "{}"], ["compare", "--json", "{}"]]
 
 
 def mutate_bytes(data, rng):
@@ -215,9 +221,12 @@ def main():
     for i in range(args.count):
         rng = random.Random("%d-%d" % (args.seed, i))
         name = rng.choice(args.files)
-        command = rng.choice(COMMANDS)
-        with open(name, "rb") as original, open(scratch, "wb") as out:
-            out.write(mutate(original.read(), rng))
+        with open(name, "rb") as file:
+            original = file.read()
+        with open(scratch, "wb") as out:
+            out.write(mutate(original, rng))
+        command = rng.choice(COMMANDS_OF_REPORTS if original.startswith(b"{") else COMMANDS)
+        command = [name if word == "{}" else word for word in command]
         outcome = run([args.kmstat] + command + [scratch], scratch, args.timeout, args.ulimit << 20)
         statuses[outcome.status] = statuses.get(outcome.status, 0) + 1
         worst_rss = max(worst_rss, outcome.rss_bytes)

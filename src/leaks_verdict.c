@@ -222,14 +222,17 @@ static int compare_holdings(const void *x, const void *y)
 /* A key's births into the cache's, whose buckets are at least as wide. */
 static void add_births(struct cache_births *cache, const struct leak_key *key)
 {
+	unsigned wider;
+
 	while (cache->shift < key->shift) {
 		for (unsigned i = 0; i < KM_LEAKS_BUCKETS / 2; i++)
 			cache->births[i] = cache->births[2 * i] + cache->births[2 * i + 1];
 		memset(cache->births + KM_LEAKS_BUCKETS / 2, 0, sizeof(cache->births) / 2);
 		cache->shift++;
 	}
+	wider = cache->shift - key->shift; /* in a long trace by more than an index has bits */
 	for (unsigned i = 0; i < KM_LEAKS_BUCKETS; i++)
-		cache->births[i >> (cache->shift - key->shift)] += key->births[i];
+		cache->births[wider < 32 ? i >> wider : 0] += key->births[i];
 }
 
 static uint64_t births_behind(const struct cache_births *cache, uint64_t origin, uint64_t time)

@@ -423,6 +423,28 @@ START_TEST(a_cache_tells_of_a_site_that_frees_nothing)
 }
 END_TEST
 
+/* Of two minutes or more: buckets of 2^32 ns beside those of 1 ns of what was born at the very start. */
+START_TEST(births_at_the_start_of_a_long_trace_stay_there)
+{
+	struct made m = begin();
+	struct analysed *a;
+
+	m.length = (UINT64_C(1) << 37) - 1;
+	live(&m, &(struct habit){ .site = 1, .cache = "node", .births = 16, .keep = 1, .from = 0, .to = 32 });
+	live(&m, &(struct habit){ .site = 2,
+				  .cache = "node",
+				  .births = 1,
+				  .keep = 1,
+				  .from = m.length / 2,
+				  .to = m.length / 2 + 4 });
+	a = run(&m);
+	ck_assert_str_eq(row_of(a, 2)->cache, "node");
+	ck_assert_uint_eq(row_of(a, 2)->factors.chances_count, 0); /* nothing was born later */
+	ck_assert_uint_eq(row_of(a, 1)->factors.chances_count, 1);
+	analysed_free(a);
+}
+END_TEST
+
 /* --- never freed --- */
 
 START_TEST(growing_and_never_freed)
@@ -728,6 +750,7 @@ int main(void)
 				 few_of_many_are_the_tail,
 				 untraced_frees_explain_survivors,
 				 a_cache_tells_of_a_site_that_frees_nothing,
+				 births_at_the_start_of_a_long_trace_stay_there,
 				 growing_and_never_freed,
 				 never_takes_ten_seconds,
 				 a_clock_without_seconds_says_never_of_nothing,
