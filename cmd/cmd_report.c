@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kmstat report, objects, leaks and size: one analysis a buffer, and its document. */
+/* kmstat report, objects, leaks, timeline and size: one analysis a buffer, and its document. */
 #include <errno.h>
 #include <langinfo.h>
 #include <stdlib.h>
@@ -163,6 +163,8 @@ static int run(const struct options *options, enum command_id command, make_docu
 	job.analysis_options.stops_at_until = command == COMMAND_OBJECTS;
 	job.analysis_options.has_sizes = command == COMMAND_SIZE;
 	job.analysis_options.has_leaks = has_leaks;
+	if (command == COMMAND_TIMELINE)
+		job.analysis_options.points_limit = options->points ? options->points : KM_TIMELINE_POINTS_DEFAULT;
 	job.document_options = (struct km_document_options){
 		.audience = audience_of(options->format),
 		.sort = &job.sort,
@@ -170,6 +172,8 @@ static int run(const struct options *options, enum command_id command, make_docu
 		.limit = (size_t)options->limit,
 		.fields = options->fields,
 		.verbose = options->verbose,
+		.columns = command_terminal_width(),
+		.is_csv = options->format == FORMAT_CSV,
 		.has_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
 	};
 	r = command_gates_load(options, &job.gates, error);
@@ -201,4 +205,9 @@ int command_leaks(const struct options *options, struct km_error *error)
 int command_size(const struct options *options, struct km_error *error)
 {
 	return run(options, COMMAND_SIZE, km_document_size, false, error);
+}
+
+int command_timeline(const struct options *options, struct km_error *error)
+{
+	return run(options, COMMAND_TIMELINE, km_document_timeline, false, error);
 }

@@ -284,6 +284,9 @@ bool command_answers_help(const struct options *options, enum command_id command
 		print_columns(columns, km_objects_describe(columns, COLUMNS_LIMIT));
 	else if (command == COMMAND_LEAKS)
 		print_columns(columns, km_document_describe_leaks(columns, COLUMNS_LIMIT));
+	else if (command == COMMAND_TIMELINE && options->fields)
+		print_columns(columns, km_document_describe_timeline(options->format == FORMAT_CSV, options->by,
+								     columns, COLUMNS_LIMIT));
 	else if (options->by)
 		print_group_columns(options->by, columns);
 	else
@@ -307,6 +310,11 @@ static unsigned terminal_width(int fd)
 	if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		return size.ws_col;
 	return isatty(fd) ? 80 : 0;
+}
+
+unsigned command_terminal_width(void)
+{
+	return terminal_width(STDOUT_FILENO);
 }
 
 static const char *pager_command(const struct options *options)

@@ -25,6 +25,7 @@ enum exit_status { EXIT_DONE = 0, EXIT_LIMIT = 1, EXIT_USAGE_OR_INPUT = 2, EXIT_
 int command_report(const struct options *options, struct km_error *error);
 int command_objects(const struct options *options, struct km_error *error);
 int command_leaks(const struct options *options, struct km_error *error);
+int command_timeline(const struct options *options, struct km_error *error);
 int command_size(const struct options *options, struct km_error *error);
 int command_events(const struct options *options, struct km_error *error);
 int command_info(const struct options *options, struct km_error *error);
@@ -100,6 +101,8 @@ struct output {
 int command_output_open(const struct options *options, struct output *output, struct km_error *error);
 /* Behind the work, before anything is written: starts the pager, which takes over the terminal. */
 void command_output_begin(const struct options *options, struct output *output);
+/* How wide the terminal is that standard output is, or what COLUMNS says; 0: it is none. */
+unsigned command_terminal_width(void);
 /* Flushes and closes. code is what writing came to: it wins over what closing finds. */
 int command_output_close(struct output *output, int code, struct km_error *error);
 

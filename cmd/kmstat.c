@@ -19,9 +19,11 @@ static const struct {
 	enum command_id id;
 	int (*run)(const struct options *options, struct km_error *error);
 } commands[] = {
-	{ COMMAND_REPORT, command_report }, { COMMAND_OBJECTS, command_objects }, { COMMAND_LEAKS, command_leaks },
-	{ COMMAND_SIZE, command_size },     { COMMAND_EVENTS, command_events },   { COMMAND_INFO, command_info },
-	{ COMMAND_MERGE, command_merge },   { COMMAND_COMPARE, command_compare },
+	{ COMMAND_REPORT, command_report },     { COMMAND_OBJECTS, command_objects },
+	{ COMMAND_LEAKS, command_leaks },       { COMMAND_SIZE, command_size },
+	{ COMMAND_TIMELINE, command_timeline }, { COMMAND_EVENTS, command_events },
+	{ COMMAND_INFO, command_info },         { COMMAND_MERGE, command_merge },
+	{ COMMAND_COMPARE, command_compare },
 };
 
 static int fail(const struct km_error *error)

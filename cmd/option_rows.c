@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "timeline.h"
 
 const struct command_row command_rows[] = {
 	{
@@ -31,6 +32,13 @@ const struct command_row command_rows[] = {
 		.name = "leaks",
 		.id = COMMAND_LEAKS,
 		.summary = "the call sites that may have lost what they allocated, and on what evidence",
+		.operand = OPERAND_FILE,
+	},
+	{
+		.name = "timeline",
+		.id = COMMAND_TIMELINE,
+		.summary =
+			"live bytes and objects over time, in total and of the sites or caches with the highest peaks",
 		.operand = OPERAND_FILE,
 	},
 	{
@@ -180,6 +188,21 @@ static int parse_natural_ranges(struct options *options, const struct option_row
 			return km_parse_refuse(error, -EINVAL, argument,
 					       "a list of numbers from 0 up and ranges such as 0,2-4");
 	}
+	return 0;
+}
+
+static int parse_points(struct options *options, const struct option_row *row, const char *argument,
+			struct km_error *error)
+{
+	uint64_t value;
+	int r = km_parse_count(argument, &value, error);
+
+	(void)row;
+	if (r < 0)
+		return r;
+	if (value < KM_TIMELINE_POINTS_LEAST || value > KM_TIMELINE_POINTS_LIMIT)
+		return km_parse_refuse(error, -EINVAL, argument, "a number from 2 to 65536");
+	options->points = (unsigned)value;
 	return 0;
 }
 
@@ -562,7 +585,7 @@ const struct option_row option_rows[] = {
 		.argument = "FIELD,...",
 		.help = "a table of groups with the same value of these fields; \"help\" lists them",
 		.group = GROUP_ROWS,
-		.commands = COMMAND_REPORT | COMMAND_MERGE,
+		.commands = COMMAND_REPORT | COMMAND_TIMELINE | COMMAND_MERGE,
 		.complete = COMPLETE_KEYS,
 		.parse = parse_list,
 		.offset = FIELD(by),
@@ -614,7 +637,7 @@ const struct option_row option_rows[] = {
 		.help = "order of the rows, + ascending, - descending (default: numbers descending, names "
 			"ascending); \"help\" lists the keys",
 		.group = GROUP_ROWS,
-		.commands = COMMAND_REPORT | COMMAND_OBJECTS,
+		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_TIMELINE,
 		.complete = COMPLETE_KEYS,
 		.parse = parse_list,
 		.offset = FIELD(sort),
@@ -627,6 +650,23 @@ const struct option_row option_rows[] = {
 		.group = GROUP_ROWS,
 		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS | COMMANDS_RUNS,
 		.parse = parse_limit,
+	},
+	{
+		.short_name = 'n',
+		.long_name = "limit",
+		.argument = "N",
+		.help = "at most N rows, 0 for all (default: 10 in a table, 20 in JSON and CSV)",
+		.group = GROUP_ROWS,
+		.commands = COMMAND_TIMELINE,
+		.parse = parse_limit,
+	},
+	{
+		.long_name = "points",
+		.argument = "N",
+		.help = "at most N intervals, 2 to 65,536 (default: 512)",
+		.group = GROUP_ROWS,
+		.commands = COMMAND_TIMELINE,
+		.parse = parse_points,
 	},
 	{
 		.short_name = 'n',
@@ -858,7 +898,7 @@ const struct option_row option_rows[] = {
 		.help = "what a full table does: drop leaves out what does not fit, sample goes on with half of the "
 			"addresses and shows estimates (default: drop)",
 		.group = GROUP_TABLE,
-		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_EVENTS,
+		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_TIMELINE | COMMAND_EVENTS,
 		.complete = COMPLETE_WORDS,
 		.words = "drop sample",
 		.parse = parse_when_full,
@@ -970,7 +1010,7 @@ const struct option_row option_rows[] = {
 		.long_name = "verbose",
 		.help = "tell more of the health",
 		.group = GROUP_OUTPUT,
-		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS | COMMAND_SIZE,
+		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS | COMMAND_TIMELINE | COMMAND_SIZE,
 		.parse = parse_verbose,
 	},
 	{

@@ -26,16 +26,17 @@ enum command_id {
 	COMMAND_COMPARE = 1 << 7,
 	COMMAND_LEAKS = 1 << 8,
 	COMMAND_SIZE = 1 << 9,
+	COMMAND_TIMELINE = 1 << 10,
 
 	/* Those that replay a trace; those of them with a table of one size; those that read a trace; all. */
-	COMMANDS_TABLE = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS | COMMAND_EVENTS,
+	COMMANDS_TABLE = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS | COMMAND_TIMELINE | COMMAND_EVENTS,
 	COMMANDS_REPLAY = COMMANDS_TABLE | COMMAND_SIZE,
 	COMMANDS_TRACE = COMMANDS_REPLAY | COMMAND_INFO,
 	/* Those that take saved reports as well as traces, and several of them. */
 	COMMANDS_RUNS = COMMAND_MERGE | COMMAND_COMPARE,
 	/* Those with rules. */
 	COMMANDS_GATED = COMMAND_REPORT | COMMAND_COMPARE,
-	COMMANDS_ALL = (1 << 10) - 1,
+	COMMANDS_ALL = (1 << 11) - 1,
 };
 
 enum operand_kind { OPERAND_NONE, OPERAND_FILE, OPERAND_FILES, OPERAND_COMMAND };
@@ -84,6 +85,7 @@ struct options {
 	const char *buffer; /* -B */
 	struct km_filter filter;
 	bool detail;
+	unsigned points; /* timeline --points; 0: the default */
 	bool has_ptr;
 	uint64_t ptr; /* events --ptr */
 	bool raw_ip;

@@ -32,7 +32,7 @@ COMMANDS = [
     ["report", "--json", "--time", "10%,60%", "--min-age", "1ns"],
     ["objects", "--format", "csv"], ["objects", "--json"],
     ["events"], ["events", "--json"], ["events", "--format", "csv"],
-    ["info"], ["info", "--json"], ["leaks"], ["leaks", "--json"], ["size"], ["size", "--json"],
+    ["info"], ["info", "--json"], ["leaks"], ["leaks", "--json"], ["size"], ["size", "--json"], ["timeline"], ["timeline", "--json", "--by", "cache"],
     ["merge", "--json"], ["compare", "{}"], ["compare", "--json", "{}"],
 ]
 # Of a report that was saved. {} is the file as it was.

@@ -258,5 +258,7 @@ bool km_aggregate_key(const struct km_aggregate *aggregate, uint32_t key, uint64
 		      const char **ret_cache);
 /* The row of KM_AXIS_SITE that a selected allocation's key belongs to. */
 uint32_t km_aggregate_key_site(const struct km_aggregate *aggregate, uint32_t key);
+/* Likewise that of KM_AXIS_GROUP, as long as no name of its cache is learnt. Only with --by. */
+uint32_t km_aggregate_key_group(const struct km_aggregate *aggregate, uint32_t key);
 
 #endif

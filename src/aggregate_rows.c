@@ -576,3 +576,8 @@ uint32_t km_aggregate_key_site(const struct km_aggregate *a, uint32_t key)
 {
 	return a->keys[key].site;
 }
+
+uint32_t km_aggregate_key_group(const struct km_aggregate *a, uint32_t key)
+{
+	return a->keys[key].group - 1;
+}

@@ -71,14 +71,15 @@ static int visit_events(struct pipeline *p, const struct km_event *events, const
 	return 0;
 }
 
-static int account_leaks(struct pipeline *p, const struct km_event *events, const uint32_t *keys,
-			 const struct km_outcome *outcomes, size_t count, struct km_error *error)
+static int account_selection(struct pipeline *p, const struct km_event *events, const uint32_t *keys,
+			     const struct km_outcome *outcomes, size_t count, struct km_error *error)
 {
 	struct km_analysis *an = p->analysis;
 
-	if (!an->leaks || km_aggregate_is_finished(an->aggregate))
+	if (km_aggregate_is_finished(an->aggregate))
 		return 0;
-	if (km_leaks_account(an->leaks, an->aggregate, events, keys, outcomes, count))
+	if ((an->leaks && km_leaks_account(an->leaks, an->aggregate, events, keys, outcomes, count)) ||
+	    (an->timeline && km_timeline_account(an->timeline, an->aggregate, events, keys, outcomes, count)))
 		return km_error_set(error, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -96,17 +97,22 @@ static int account(struct pipeline *p, const struct km_event *events, const uint
 		return km_error_set(error, -ENOMEM, "out of memory");
 	r = km_aggregate_account(an->aggregate, events, keys, outcomes, count, error);
 	if (!r)
-		r = account_leaks(p, events, keys, outcomes, count, error);
+		r = account_selection(p, events, keys, outcomes, count, error);
 	if (!r && (an->options.visit || an->detail))
 		r = visit_events(p, events, keys, outcomes, count, error);
 	return r;
 }
 
-static void halve(struct km_analysis *an, uint64_t time)
+static int halve(struct km_analysis *an, uint64_t time, struct km_error *error)
 {
 	km_aggregate_halve(an->aggregate, an->replay, time);
 	if (an->detail)
 		km_detail_set_weight(an->detail, UINT64_C(1) << km_replay_table(an->replay)->k);
+	if (!an->timeline || km_aggregate_is_finished(an->aggregate))
+		return 0;
+	if (km_timeline_halve(an->timeline, an->aggregate, km_replay_table(an->replay), time))
+		return km_error_set(error, -ENOMEM, "out of memory");
+	return 0;
 }
 
 /* Events in their final order, at most BATCH_EVENTS. */
@@ -119,7 +125,7 @@ static int run_segment(struct pipeline *p, const struct km_event *events, size_t
 		n = km_replay_run(an->replay, events + at, p->keys + at, count - at, p->outcomes + at);
 		r = account(p, events + at, p->keys + at, p->outcomes + at, n, error);
 		if (!r && at + n < count && !p->stopped)
-			halve(an, events[at + n].time);
+			r = halve(an, events[at + n].time, error);
 	}
 	return r;
 }
@@ -137,6 +143,8 @@ static int finish_counting(struct km_analysis *an, struct km_error *error)
 
 	if (!r && an->sizes && is_first)
 		r = km_sizes_finish(an->sizes, context.table, an->aggregate, error);
+	if (!r && an->timeline && is_first && km_timeline_finish(an->timeline, an->end_time))
+		r = km_error_set(error, -ENOMEM, "out of memory");
 	if (r || !an->leaks || !is_first)
 		return r;
 	if (an->options.on_loss == KM_ON_LOSS_TAINT)
@@ -386,6 +394,20 @@ static int start_mending(struct km_analysis *an, struct km_error *error)
 	return 0;
 }
 
+static int start_timeline(struct km_analysis *an, struct km_error *error)
+{
+	struct km_timeline_options options = { .points_limit = an->options.points_limit,
+					       .axis = an->selection.by.count ? KM_AXIS_GROUP : KM_AXIS_SITE,
+					       .cpu_limit = an->buffer->cpu_limit,
+					       .start_time = an->start_time,
+					       .selection = &an->selection };
+
+	if (!options.points_limit)
+		return 0;
+	an->timeline = km_timeline_new(&options);
+	return an->timeline ? 0 : km_error_set(error, -ENOMEM, "out of memory");
+}
+
 static int start_counting(struct pipeline *p, uint64_t last_time, struct km_error *error)
 {
 	struct km_analysis *an = p->analysis;
@@ -418,7 +440,7 @@ static int start_counting(struct pipeline *p, uint64_t last_time, struct km_erro
 		if (!an->leaks)
 			r = km_error_set(error, -ENOMEM, "out of memory");
 	}
-	return r;
+	return r ? r : start_timeline(an, error);
 }
 
 /* Read the buffer through. */
@@ -478,6 +500,8 @@ static void forget_pass(struct pipeline *p)
 	km_mend_free(an->mend);
 	km_leaks_free(an->leaks);
 	km_sizes_free(an->sizes);
+	km_timeline_free(an->timeline);
+	an->timeline = NULL;
 	an->sizes = NULL;
 	an->aggregate = NULL;
 	an->replay = NULL;
@@ -488,11 +512,7 @@ static void forget_pass(struct pipeline *p)
 	p->tie_count = 0;
 }
 
-/*
- * --cache has to know the names of caches at the allocation, and this
- * kernel's events tell them only at the free: read the trace once for the
- * names alone.
- */
+/* Read the trace once for the names of caches alone. */
 static int learn_names(struct pipeline *p, size_t buffer, struct km_error *error)
 {
 	static const struct km_filter no_filter;
@@ -505,6 +525,7 @@ static int learn_names(struct pipeline *p, size_t buffer, struct km_error *error
 	an->selection.by.count = 0;
 	an->options.visit = NULL;
 	an->options.has_leaks = false;
+	an->options.points_limit = 0;
 	an->options.stops_at_until = false;
 	r = run_pass(p, buffer, error);
 	forget_pass(p);
@@ -565,6 +586,16 @@ static const char *find_doubt(const struct km_analysis *an, bool until_is_met)
 	return NULL;
 }
 
+/* Caches are asked about as events come, and this kernel's events name them only at the free. */
+static bool wants_names_first(const struct km_analysis *an)
+{
+	bool wants = an->selection.filter->cache.count > 0;
+
+	for (unsigned i = 0; i < an->selection.by.count && an->options.points_limit; i++)
+		wants |= an->selection.by.fields[i] == KM_BY_CACHE;
+	return wants && (an->info->features & KM_TRACE_FREE_NAMES) && !(an->info->features & KM_TRACE_ALLOC_NAMES);
+}
+
 int km_analysis_run(struct km_reader *reader, size_t buffer, const struct km_analysis_options *options,
 		    struct km_analysis **ret_analysis, struct km_error *error)
 {
@@ -593,8 +624,7 @@ int km_analysis_run(struct km_reader *reader, size_t buffer, const struct km_ana
 					       .naming = an->naming,
 					       .caches = an->caches,
 					       .until_time = UINT64_MAX };
-	if (an->selection.filter->cache.count && (an->info->features & KM_TRACE_FREE_NAMES) &&
-	    !(an->info->features & KM_TRACE_ALLOC_NAMES))
+	if (wants_names_first(an))
 		r = learn_names(p, buffer, error);
 	if (r)
 		goto fail;
@@ -637,6 +667,7 @@ void km_analysis_free(struct km_analysis *an)
 	km_health_release(&an->health);
 	km_detail_free(an->detail);
 	km_sizes_free(an->sizes);
+	km_timeline_free(an->timeline);
 	km_leaks_free(an->leaks);
 	km_aggregate_free(an->aggregate);
 	km_replay_free(an->replay);

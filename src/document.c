@@ -126,6 +126,8 @@ void km_document_release(struct km_document *document)
 		km_objects_free(state->objects[i]);
 	for (size_t i = 0; i < state->leaks_count; i++)
 		free(state->leaks[i]);
+	for (size_t i = 0; i < state->timelines_count; i++)
+		km_document_free_timeline(state->timelines[i]);
 	free(state->counts);
 	free(state);
 	free((uint16_t *)(uintptr_t)document->fields.indexes);
@@ -408,6 +410,8 @@ static void add_head(struct document_state *state, const char *domain, const cha
 		km_record_text(record, "domain", domain);
 	if (state->sized)
 		km_document_size_fields(record, state->sized);
+	if (state->timed)
+		km_document_timeline_fields(record, state->timed);
 	km_record_flag(record, "truncated", truncated);
 	if (sites_by)
 		km_record_text(record, "sites_by", sites_by);
@@ -702,6 +706,44 @@ int km_document_size(struct km_document *document, const struct km_analysis *an,
 		km_document_put_head(state, "slab", NULL);
 	}
 	return km_document_finish(document, r, error);
+}
+
+/* --- timeline --- */
+
+static int fill_timeline(struct km_document *document, const struct km_analysis *an,
+			 const struct km_document_options *options, struct km_error *error)
+{
+	struct document_state *state = document->state;
+	int r;
+
+	if (for_people(options)) {
+		km_document_add_summary(state, an);
+		r = km_document_add_timeline(document, an, options, error);
+		km_document_add_health_text(state, an, options->verbose);
+		return r;
+	}
+	add_trace(state, an);
+	km_document_add_filters(state, an->selection.filter);
+	add_totals(state, an, false);
+	if (an->selection.by.count)
+		km_document_add_by(state, &an->selection.by);
+	r = km_document_add_timeline(document, an, options, error);
+	km_document_add_overflow(state, an);
+	km_document_add_health(state, an);
+	state->timed = an;
+	km_document_put_head(state, "slab", NULL);
+	return r;
+}
+
+int km_document_timeline(struct km_document *document, const struct km_analysis *an,
+			 const struct km_document_options *options, struct km_error *error)
+{
+	struct document_state *state = NULL;
+	int r = km_document_begin(document, "kmstat.timeline", &state, error);
+
+	if (r)
+		return r;
+	return km_document_finish(document, fill_timeline(document, an, options, error), error);
 }
 
 /* --- info --- */

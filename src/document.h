@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * document: the reports of kmstat, as sections for the writers: which
- * tables, records and texts make up `report`, `objects`, `size` and `info`. It reads
+ * tables, records and texts make up each command's output. It reads
  * an analysis; it neither counts nor writes.
  */
 #ifndef KM_DOCUMENT_H
@@ -30,7 +30,9 @@ struct km_document_options {
 	/* What came of rules, and what was suppressed; borrowed until the document is released. NULL: no rules. */
 	const struct km_gate_outcomes *gates;
 	const struct km_suppressions *suppressions;
-	bool has_utf8; /* people: their terminal shows more than ASCII */
+	bool has_utf8;    /* people: their terminal shows more than ASCII */
+	unsigned columns; /* people: how wide it is; 0: not known */
+	bool is_csv;      /* machines: the main table is written alone */
 };
 
 struct km_document {
@@ -52,6 +54,11 @@ int km_document_leaks(struct km_document *document, const struct km_analysis *an
 		      const struct km_document_options *options, struct km_error *error);
 /* The columns of its candidates, for --fields help. */
 size_t km_document_describe_leaks(struct km_column *columns, size_t limit);
+/* The analysis has a timeline. */
+int km_document_timeline(struct km_document *document, const struct km_analysis *analysis,
+			 const struct km_document_options *options, struct km_error *error);
+/* The columns of its main table, for --fields help: of CSV or the others, with or without --by. */
+size_t km_document_describe_timeline(bool is_csv, bool is_by, struct km_column *columns, size_t limit);
 /* The analysis has sizes. */
 int km_document_size(struct km_document *document, const struct km_analysis *analysis,
 		     const struct km_document_options *options, struct km_error *error);

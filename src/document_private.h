@@ -26,10 +26,13 @@ struct document_state {
 	size_t objects_count;
 	struct leak_rows *leaks[1]; /* owned */
 	size_t leaks_count;
+	struct timeline_view *timelines[2]; /* owned */
+	size_t timelines_count;
 	void *counts; /* owned: names that columns of info point to; the rows of compare */
 	char notes[8][160];
 	size_t notes_count;
 	const struct km_analysis *sized; /* the report's own object tells what size would do; NULL: it does not */
+	const struct km_analysis *timed; /* likewise how many points a timeline has */
 	const char *verdict;             /* of rules; NULL: there are none */
 	bool truncated;                  /* a limit cut rows */
 	bool failed;                     /* out of memory */
@@ -98,6 +101,12 @@ void km_document_add_suspects(struct document_state *state, const struct km_anal
 /* document_size.c */
 void km_document_size_fields(struct km_record *record, const struct km_analysis *analysis);
 void km_document_add_sizes(struct document_state *state, const struct km_analysis *analysis);
+
+/* document_timeline.c: a chart or the points, and the rows. Errors: -EINVAL (sort, fields), -ENOMEM. */
+int km_document_add_timeline(struct km_document *document, const struct km_analysis *analysis,
+			     const struct km_document_options *options, struct km_error *error);
+void km_document_timeline_fields(struct km_record *record, const struct km_analysis *analysis);
+void km_document_free_timeline(struct timeline_view *view);
 
 /* document_info.c */
 int km_document_fill_info(struct document_state *state, struct km_reader *reader, bool for_people,

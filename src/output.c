@@ -85,8 +85,14 @@ void km_output_text_release(struct km_output_text *text)
 	memset(text, 0, sizeof(*text));
 }
 
+/* What only JSON has a form for. */
+static bool is_array(enum km_type type)
+{
+	return type == KM_TYPE_HISTOGRAM || type == KM_TYPE_NUMBERS;
+}
+
 static int choose_columns(struct km_output_rows *rows, const struct km_fields *fields, unsigned hidden,
-			  bool with_histograms, struct km_error *error)
+			  bool with_arrays, struct km_error *error)
 {
 	const struct km_section *section = rows->section;
 	size_t candidates = rows->is_named ? fields->count : section->columns_count;
@@ -105,7 +111,7 @@ static int choose_columns(struct km_output_rows *rows, const struct km_fields *f
 			flags = section->columns[index].flags;
 			if (!rows->is_named && flags & hidden)
 				continue;
-			if (section->columns[index].type == KM_TYPE_HISTOGRAM && !with_histograms)
+			if (is_array(section->columns[index].type) && !with_arrays)
 				continue;
 			if (pass != (!rows->is_named && hidden & KM_COLUMN_MACHINE && flags & KM_COLUMN_LAST))
 				continue;
@@ -116,7 +122,7 @@ static int choose_columns(struct km_output_rows *rows, const struct km_fields *f
 }
 
 int km_output_rows_open(struct km_output_rows *rows, const struct km_section *section, const struct km_fields *fields,
-			unsigned hidden, bool with_histograms, struct km_error *error)
+			unsigned hidden, bool with_arrays, struct km_error *error)
 {
 	int code;
 
@@ -125,7 +131,7 @@ int km_output_rows_open(struct km_output_rows *rows, const struct km_section *se
 	rows->is_named = section->is_primary && fields && fields->count;
 	rows->cells = calloc(section->columns_count + 1, sizeof(*rows->cells));
 	if (rows->cells)
-		code = choose_columns(rows, fields, hidden, with_histograms, error);
+		code = choose_columns(rows, fields, hidden, with_arrays, error);
 	else
 		code = km_error_set(error, -ENOMEM, "out of memory");
 	if (code < 0)
@@ -192,6 +198,7 @@ const char *km_output_number(char *buffer, const struct km_column *column, const
 	case KM_TYPE_STRING: /* no numbers */
 	case KM_TYPE_LIST:
 	case KM_TYPE_HISTOGRAM:
+	case KM_TYPE_NUMBERS:
 		break;
 	}
 	return strcpy(buffer, "");

@@ -71,6 +71,7 @@ static int add_cell(struct km_output_text *text, const struct km_column *column,
 		snprintf(buffer, sizeof(buffer), "%.12g", cell->ratio);
 		break;
 	case KM_TYPE_HISTOGRAM: /* never a column here */
+	case KM_TYPE_NUMBERS:
 		break;
 	}
 	return km_output_text_add(text, buffer, strlen(buffer));

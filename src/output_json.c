@@ -135,6 +135,19 @@ static json_t *make_histogram(const struct km_histogram *h)
 	return array;
 }
 
+static json_t *make_numbers(const struct km_cell *cell)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < cell->numbers.count; i++) {
+		if (json_array_append_new(array, make_number(cell->numbers.items[i])) < 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
 static json_t *make_cell(struct writer *w, const struct km_column *column, const struct km_cell *cell)
 {
 	char address[KM_FORMAT_BYTES];
@@ -164,6 +177,8 @@ static json_t *make_cell(struct writer *w, const struct km_column *column, const
 		return make_list(w, cell);
 	case KM_TYPE_HISTOGRAM:
 		return make_histogram(cell->histogram);
+	case KM_TYPE_NUMBERS:
+		return make_numbers(cell);
 	}
 	return json_null();
 }

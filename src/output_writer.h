@@ -41,7 +41,7 @@ struct km_output_rows {
  * demand.
  */
 int km_output_rows_open(struct km_output_rows *rows, const struct km_section *section, const struct km_fields *fields,
-			unsigned hidden, bool with_histograms, struct km_error *error);
+			unsigned hidden, bool with_arrays, struct km_error *error);
 /* 1: rows->cells is the next row, 0: no more, negative errno with error set. */
 int km_output_rows_next(struct km_output_rows *rows, struct km_error *error);
 void km_output_rows_close(struct km_output_rows *rows);

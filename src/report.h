@@ -33,6 +33,7 @@ enum km_type {
 	KM_TYPE_REAL,      /* number with decimals, may be negative: people see four digits of it */
 	KM_TYPE_LIST,      /* list: JSON array of strings, elsewhere joined by "," */
 	KM_TYPE_HISTOGRAM, /* histogram: JSON array of [bin, count], left out elsewhere */
+	KM_TYPE_NUMBERS,   /* numbers: JSON array of them, left out elsewhere */
 };
 
 struct km_cell {
@@ -48,6 +49,10 @@ struct km_cell {
 			const char *const *items;
 			size_t count;
 		} list;
+		struct {
+			const uint64_t *items;
+			size_t count;
+		} numbers;
 	};
 };
 

@@ -694,6 +694,7 @@ static int compare_cells(enum km_type type, const struct km_cell *a, const struc
 	case KM_TYPE_BOOL:
 		return (int)a->flag - (int)b->flag;
 	case KM_TYPE_HISTOGRAM:
+	case KM_TYPE_NUMBERS:
 		return 0;
 	default:
 		return a->number < b->number ? -1 : a->number > b->number;
@@ -868,6 +869,11 @@ int km_rows_next(void *state, struct km_cell *cells, struct km_error *error)
 	for (size_t i = 0; i < rows->columns_count; i++)
 		fill_cell(rows, &rows->view, i, &cells[i]);
 	return 1;
+}
+
+size_t km_rows_index(const struct km_rows *rows)
+{
+	return rows->view.index;
 }
 
 int km_fields_parse(const char *text, const struct km_column *columns, size_t count, struct km_fields *ret_fields,

@@ -47,6 +47,8 @@ size_t km_rows_total(const struct km_rows *rows);
 size_t km_rows_shown(const struct km_rows *rows);
 /* For km_section.next, with the rows as its state. */
 int km_rows_next(void *rows, struct km_cell *cells, struct km_error *error);
+/* Of the row handed out last: its index on the axis (km_aggregate_row()). */
+size_t km_rows_index(const struct km_rows *rows);
 
 /* The columns of an axis as a table of it has them, for those who fill them from elsewhere. */
 struct km_rows_layout {

@@ -20,7 +20,7 @@ TREE = pathlib.Path(__file__).resolve().parent.parent
 FIXTURES = TREE / "test" / "fixtures"
 MANUAL = TREE / "man" / "kmstat.1"
 SLAB4 = FIXTURES / "x86_64-6.18-slab4-wl.dat"
-COMMANDS = ("report", "compare", "objects", "leaks", "events", "size", "info", "merge", "completion", "help")
+COMMANDS = ("report", "compare", "objects", "leaks", "timeline", "events", "size", "info", "merge", "completion", "help")
 # Keys with --when-full sample only.
 OF_SAMPLES = r"overflow\.(rate|halvings|first_halving)|sampled_out|purged|totals\.(live_error|sample)"
 KMSTAT = None
@@ -278,6 +278,19 @@ class TestManual(unittest.TestCase):
         self.check_keys({key for key in documented if not re.search(r"^overflow\.|" + OF_SAMPLES, key)},
                         json.loads(kmstat("size", "--json", SLAB4)))
 
+    def test_keys_of_timeline(self):
+        report = self.documented_keys("All commands but events", "report and objects", "report")
+        own = self.documented_keys("timeline")
+        spans = {key.removeprefix("points[].") for key in own if re.match(r"points\[\]\.(\w+_)?live_", key)}
+        self.assertEqual(len(spans), 6)
+        of_rows = {key for key in own if key.endswith("[].points")}
+        own = own - of_rows | {f"{key}.{span}[]" for key in of_rows for span in spans}
+        self.check_keys(
+            {key for key in report if not re.match(r"(caches|detail)\b", key) and
+             not re.search(OF_SAMPLES, key)} - {"totals.reset_count"} | own,
+            json.loads(kmstat("timeline", "--json", "--objects", "256", SLAB4)),
+            json.loads(kmstat("timeline", "--json", "--by", "site,cache", SLAB4)))
+
     def test_keys_of_leaks(self):
         report = self.documented_keys("All commands but events", "report and objects", "report")
         self.check_keys(
@@ -329,7 +342,7 @@ class TestReadme(unittest.TestCase):
             path = directory + os.pathsep + os.environ["PATH"]
             for command, expected in self.examples():
                 with self.subTest(command=command):
-                    self.assertRegex(command, r"^(build/release/)?kmstat ")
+                    self.assertRegex(command, r"^(COLUMNS=\d+ )?(build/release/)?kmstat ")
                     run += 1
                     if "| jq " in command and not shutil.which("jq"):
                         continue

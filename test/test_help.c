@@ -138,7 +138,8 @@ static void expect_completed(const char *words, const char *expected)
 START_TEST(completes_commands)
 {
 	expect_completed("rep", "{-o default} report");
-	expect_completed("''", "{-o default} report compare objects leaks events size info merge completion help");
+	expect_completed("''",
+			 "{-o default} report compare objects leaks timeline events size info merge completion help");
 	/* bash completes a file where there is no answer. */
 	expect_completed("trace", "{-o default} ");
 	expect_completed("help ev", "events");

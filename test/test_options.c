@@ -366,12 +366,14 @@ START_TEST(unknown_options)
 	expect_refused(COMMAND_REPORT, "-q\xff",
 		       "-q\xff: no such option; \"kmstat report --help\" lists those there are");
 	/* Options of other commands. */
-	expect_refused(COMMAND_INFO, "--cache=x",
-		       "--cache: not an option of \"kmstat info\"; it is one of report, compare, objects, leaks, "
-		       "events, size and merge");
-	expect_refused(COMMAND_INFO, "-C 0",
-		       "-C: not an option of \"kmstat info\"; it is one of report, compare, objects, leaks, events, "
-		       "size and merge");
+	expect_refused(
+		COMMAND_INFO, "--cache=x",
+		"--cache: not an option of \"kmstat info\"; it is one of report, compare, objects, leaks, timeline, "
+		"events, size and merge");
+	expect_refused(
+		COMMAND_INFO, "-C 0",
+		"-C: not an option of \"kmstat info\"; it is one of report, compare, objects, leaks, timeline, events, "
+		"size and merge");
 	expect_refused(COMMAND_OBJECTS, "--detail",
 		       "--detail: not an option of \"kmstat objects\"; it is one of report");
 	expect_refused(COMMAND_REPORT, "--ptr 5", "--ptr: not an option of \"kmstat report\"; it is one of events");
@@ -379,7 +381,8 @@ START_TEST(unknown_options)
 		       "-s: not an option of \"kmstat events\"; it is one of report and objects");
 	expect_refused(
 		COMMAND_HELP, "--json",
-		"--json: not an option of \"kmstat help\"; it is one of report, compare, objects, leaks, events, size, "
+		"--json: not an option of \"kmstat help\"; it is one of report, compare, objects, leaks, timeline, "
+		"timeline, events, size, "
 		"info and merge");
 }
 END_TEST
@@ -410,9 +413,10 @@ START_TEST(abbreviations)
 	release(&l);
 	expect_refused(COMMAND_REPORT, "--min=5", "--min: could be any of --min-age, --min-size");
 	expect_refused(COMMAND_REPORT, "--when-full half", "--when-full: \"half\" is not one of: drop sample");
-	expect_refused(COMMAND_SIZE, "--objects 64",
-		       "--objects: not an option of \"kmstat size\"; it is one of report, compare, objects, leaks, "
-		       "events and merge");
+	expect_refused(
+		COMMAND_SIZE, "--objects 64",
+		"--objects: not an option of \"kmstat size\"; it is one of report, compare, objects, leaks, timeline, "
+		"events and merge");
 	expect_refused(COMMAND_REPORT, "--o x", "--o: could be any of --objects, --on-loss, --output");
 }
 END_TEST

@@ -126,12 +126,12 @@ class Test(unittest.TestCase):
     def test_kinds(self):
         self.assertEqual(sorted(self.validators),
                          ["kmstat.compare", "kmstat.events", "kmstat.info", "kmstat.leaks", "kmstat.objects",
-                          "kmstat.report", "kmstat.reports", "kmstat.size"])
+                          "kmstat.report", "kmstat.reports", "kmstat.size", "kmstat.timeline"])
 
     def test_warning_codes_are_those_of_the_source(self):
         with open(os.path.join(HERE, "..", "src", "health.c"), encoding="utf-8") as file:
             source = set(re.findall(r'\[KM_WARN_\w+\]\s*=\s*"(\w+)"', file.read()))
-        for kind in ("kmstat.report", "kmstat.objects", "kmstat.leaks", "kmstat.size"):
+        for kind in ("kmstat.report", "kmstat.objects", "kmstat.leaks", "kmstat.size", "kmstat.timeline"):
             health = self.validators[kind].schema["properties"]["health"]["properties"]
             self.assertEqual(set(health["warnings"]["items"]["properties"]["code"]["enum"]), source)
         self.assertGreater(len(source), 10)
@@ -327,7 +327,7 @@ class Test(unittest.TestCase):
         self.assertEqual([s["file"] for s in merged["sources"]], [LEAKY, WL])
 
     def test_reports(self):
-        for command in ("report", "objects", "leaks", "size"):
+        for command in ("report", "objects", "leaks", "size", "timeline"):
             for name in MANY_BUFFERS + [WL, "arm64-6.12-2buffers.dat"]:
                 with self.subTest(file=name, arguments=command):
                     document = read(command, "--buffer", "all", name)
@@ -643,6 +643,45 @@ class Test(unittest.TestCase):
                                     self.assertIsNone(is_)
                                 else:
                                     self.assertAlmostEqual(is_, wanted, 4)
+
+    def agrees_with_report(self, line, report):
+        totals, points = line["totals"], line["points"]
+        self.assertEqual(totals, report["totals"])
+        self.assertEqual(line["points_count"], len(points))
+        for key in ("peak_live_bytes", "peak_live_count"):
+            self.assertEqual(max(point[key] for point in points), totals[key])
+        for key in ("live_bytes", "live_count"):
+            self.assertEqual(points[-1][key], totals[key])
+        for key in ("overflowed_count", "overflowed_bytes", "matched_frees_count", "implied_frees_count"):
+            self.assertEqual(sum(point[key] for point in points), totals[key])
+        self.assertEqual(sum(point["allocs_count"] for point in points), totals["alloc_events_count"])
+        highest = max(points, key=lambda point: point["peak_live_bytes"])
+        for key in ("peak_time_ns", "peak_time_ticks"):
+            if totals["peak_live_bytes"] and key in totals:
+                self.assertEqual(highest[key], totals[key])
+        rows = line["groups" if "by" in line else "sites"]
+        for row in rows:
+            self.assertEqual({len(numbers) for numbers in row["points"].values()}, {len(points)})
+            for key in ("live_bytes", "live_count"):
+                self.assertEqual(row["points"][key][-1], row[key])
+            for key in ("peak_live_bytes", "peak_live_count"):
+                if row["peak_is"] == "exact":
+                    self.assertEqual(max(row["points"][key]), row[key])
+        for at, point in enumerate(points):
+            for key in ("live_bytes", "live_count"):
+                self.assertEqual(sum(row["points"][key][at] for row in rows), point[key])
+
+    def test_timeline_adds_up_to_the_report(self):
+        variants = [((), ()), (("--points", "7"), ("--by", "cache")), (("--points", "2"), ("--time", "20%,70%")),
+                    ((), ("--objects", "256")), ((), ("--objects", "256", "--when-full", "sample")),
+                    ((), ("--on-loss", "reset", "--function", "*alloc*"))]
+        for name in ONE:
+            for own, both in variants if name in (WL, LOST, LEAKY) else variants[:2]:
+                with self.subTest(file=name, arguments=own + both):
+                    line = read("timeline", name, "-n", "0", *own, *both)
+                    self.follows(line)
+                    self.agrees_with_report(line, read("report", name, *both))
+                    self.assertLessEqual(len(line["points"]), int(own[1]) if own else 512)
 
     def test_filters_part_the_whole(self):
         """What a filter takes and what its negation takes are all there is, but for the peaks."""

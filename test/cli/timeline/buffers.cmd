@@ -1,0 +1,1 @@
+kmstat timeline -B all -n 1 built-two-slab-buffers.dat

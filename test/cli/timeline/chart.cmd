@@ -1,0 +1,2 @@
+# Solid: throughout; light: reached.
+kmstat timeline x86_64-6.18-slab4-wl.dat
