@@ -378,7 +378,7 @@ START_TEST(unknown_options)
 		       "--detail: not an option of \"kmstat objects\"; it is one of report");
 	expect_refused(COMMAND_REPORT, "--ptr 5", "--ptr: not an option of \"kmstat report\"; it is one of events");
 	expect_refused(COMMAND_EVENTS, "-s a",
-		       "-s: not an option of \"kmstat events\"; it is one of report and objects");
+		       "-s: not an option of \"kmstat events\"; it is one of report, objects and timeline");
 	expect_refused(
 		COMMAND_HELP, "--json",
 		"--json: not an option of \"kmstat help\"; it is one of report, compare, objects, leaks, timeline, "
