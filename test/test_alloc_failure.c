@@ -88,11 +88,18 @@ enum what {
 	LEAKS_TABLE,
 	SAMPLE_JSON,
 	SIZE_JSON,
+	TIMELINE_TABLE,
+	TIMELINE_JSON,
 	INFO_TABLE,
 	MERGED_JSON,
 	COMPARED_MARKDOWN,
 	COMPARED_JUNIT
 };
+
+static bool is_table(enum what what)
+{
+	return what == REPORT_TABLE || what == LEAKS_TABLE || what == TIMELINE_TABLE || what == INFO_TABLE;
+}
 
 static int write_document(struct km_document *document, enum what what, FILE *out, struct km_error *error)
 {
@@ -102,7 +109,7 @@ static int write_document(struct km_document *document, enum what what, FILE *ou
 		return km_output_markdown(out, &document->report, &document->fields, error);
 	if (what == COMPARED_JUNIT)
 		return km_output_junit(out, &document->report, error);
-	if (what != REPORT_TABLE && what != LEAKS_TABLE && what != INFO_TABLE)
+	if (!is_table(what))
 		return km_output_json(out, &document->report, &document->fields, error);
 	return km_output_table(out, &document->report, &document->fields, &style, error);
 }
@@ -205,14 +212,16 @@ static int analyse(struct km_reader *reader, enum what what, FILE *out, struct k
 	struct km_document document;
 	int r;
 
-	if (what == REPORT_TABLE || what == LEAKS_TABLE || what == INFO_TABLE)
+	if (is_table(what))
 		document_options.audience = KM_FOR_PEOPLE;
 	options.has_leaks = what == LEAKS_TABLE;
 	if (what == REPORT_TABLE)
 		r = km_by_parse("function,cache,comm", &options.by, error);
 	else
 		r = 0;
-	if (what == SAMPLE_JSON) {
+	if (what == TIMELINE_TABLE || what == TIMELINE_JSON)
+		options.points_limit = 8;
+	if (what == SAMPLE_JSON || what == TIMELINE_JSON) {
 		options.when_full = KM_WHEN_FULL_SAMPLE;
 		options.objects_count = 16;
 	}
@@ -230,6 +239,8 @@ static int analyse(struct km_reader *reader, enum what what, FILE *out, struct k
 			r = km_document_objects(&document, analysis, &document_options, error);
 		else if (!r && what == LEAKS_TABLE)
 			r = km_document_leaks(&document, analysis, &document_options, error);
+		else if (!r && options.points_limit)
+			r = km_document_timeline(&document, analysis, &document_options, error);
 		else if (!r && what == SIZE_JSON)
 			r = km_document_size(&document, analysis, &document_options, error);
 		else if (!r)
@@ -353,6 +364,13 @@ START_TEST(size_json)
 }
 END_TEST
 
+START_TEST(timelines)
+{
+	try_all(TW_KERNEL_6_12, TIMELINE_TABLE);
+	try_all(TW_KERNEL_6_18, TIMELINE_JSON);
+}
+END_TEST
+
 START_TEST(info_table)
 {
 	try_all(TW_KERNEL_6_18, INFO_TABLE);
@@ -377,8 +395,9 @@ int main(void)
 	const TTest *const tests[] = { report_json,  report_of_learnt_names,
 				       objects_json, leaks_table,
 				       sample_json,  size_json,
-				       info_table,   merged_json,
-				       compared,     NULL };
+				       timelines,    info_table,
+				       merged_json,  compared,
+				       NULL };
 
 	return km_test_main("alloc_failure", tests, 240);
 }

@@ -382,8 +382,7 @@ START_TEST(unknown_options)
 	expect_refused(
 		COMMAND_HELP, "--json",
 		"--json: not an option of \"kmstat help\"; it is one of report, compare, objects, leaks, timeline, "
-		"timeline, events, size, "
-		"info and merge");
+		"events, size, info and merge");
 }
 END_TEST
 
