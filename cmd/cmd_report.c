@@ -187,9 +187,7 @@ static int run(const struct options *options, enum command_id command, make_docu
 
 int command_report(const struct options *options, struct km_error *error)
 {
-	bool has_leaks = audience_of(options->format) == KM_FOR_PEOPLE && !options->by && !options->detail;
-
-	return run(options, COMMAND_REPORT, km_document_report, has_leaks, error);
+	return run(options, COMMAND_REPORT, km_document_report, true, error);
 }
 
 int command_objects(const struct options *options, struct km_error *error)
@@ -209,5 +207,5 @@ int command_size(const struct options *options, struct km_error *error)
 
 int command_timeline(const struct options *options, struct km_error *error)
 {
-	return run(options, COMMAND_TIMELINE, km_document_timeline, false, error);
+	return run(options, COMMAND_TIMELINE, km_document_timeline, true, error);
 }

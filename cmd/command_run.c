@@ -16,6 +16,7 @@ static int analyse(struct km_reader *reader, const struct options *options, stru
 	struct progress *progress;
 	int r = command_analysis_options(options, &analysis_options, error);
 
+	analysis_options.has_leaks = true;
 	if (!r)
 		r = command_buffers(reader, options, true, &list, error);
 	if (!r && list.count != 1)

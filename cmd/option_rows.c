@@ -837,7 +837,7 @@ const struct option_row option_rows[] = {
 			"in "
 			"quotes; may be given again",
 		.group = GROUP_RULES,
-		.commands = COMMAND_REPORT,
+		.commands = COMMAND_REPORT | COMMAND_LEAKS,
 		.parse = parse_another,
 		.offset = FIELD(fail_on),
 	},

@@ -35,7 +35,7 @@ enum command_id {
 	/* Those that take saved reports as well as traces, and several of them. */
 	COMMANDS_RUNS = COMMAND_MERGE | COMMAND_COMPARE,
 	/* Those with rules. */
-	COMMANDS_GATED = COMMAND_REPORT | COMMAND_COMPARE,
+	COMMANDS_GATED = COMMAND_REPORT | COMMAND_COMPARE | COMMAND_LEAKS,
 	COMMANDS_ALL = (1 << 11) - 1,
 };
 

@@ -268,30 +268,64 @@ static int add_objects(struct document_state *state, const struct km_analysis *a
 	return 0;
 }
 
+static void add_max(struct km_record *record, const char *name, enum km_type type, const struct km_bounds *bounds)
+{
+	if (bounds->max_is_unknown)
+		km_record_null(record, name, type);
+	else
+		km_record_number(record, name, type, bounds->max);
+}
+
 /* What totals may really be. */
 static void add_bounds(struct km_record *record, const char *min_name, const char *max_name, enum km_type type,
 		       const struct km_bounds *bounds)
 {
 	km_record_number(record, min_name, type, bounds->min);
-	if (bounds->max_is_unknown)
-		km_record_null(record, max_name, type);
-	else
-		km_record_number(record, max_name, type, bounds->max);
+	add_max(record, max_name, type, bounds);
 }
 
-/* Of the sites with the verdict leak. */
-static void add_leaks_totals(struct km_record *record, const struct km_analysis *an)
+/* Of the sites with the verdict leak; at most what lives where no verdict can be given. */
+static int sum_leaks(const struct km_analysis *an, uint64_t *ret_count, struct km_bounds *count, uint64_t *ret_bytes,
+		     struct km_bounds *bytes)
 {
-	uint64_t count = 0, bytes = 0;
-	size_t total;
-	const struct km_leak *rows = km_leaks_rows(an->leaks, &total);
+	*ret_count = *ret_bytes = 0;
+	*count = *bytes = (struct km_bounds){ 0 };
+	for (size_t i = 0; i < km_aggregate_rows_count(an->aggregate, KM_AXIS_SITE); i++) {
+		const struct km_leak *leak = km_leaks_of_site(an->leaks, i);
+		struct km_row row;
 
-	for (size_t i = 0; i < total && rows[i].verdict == KM_VERDICT_LEAK; i++) {
-		count += rows[i].live_count;
-		bytes += rows[i].live_bytes;
+		if (km_aggregate_row(an->aggregate, KM_AXIS_SITE, i, false, &row))
+			return -ENOMEM;
+		if (leak && leak->verdict == KM_VERDICT_LEAK) {
+			*ret_count += leak->live_count;
+			*ret_bytes += leak->live_bytes;
+		}
+		if (row.live_is != KM_LIVE_CONSISTENT && row.live_is != KM_LIVE_UPPER_BOUND) {
+			count->max_is_unknown |= row.bounds.live_count.max_is_unknown;
+			bytes->max_is_unknown |= row.bounds.live_bytes.max_is_unknown;
+			count->max += row.bounds.live_count.max;
+			bytes->max += row.bounds.live_bytes.max;
+		} else if (leak && leak->verdict == KM_VERDICT_LEAK) {
+			count->max += leak->live_count;
+			bytes->max += leak->live_bytes;
+		}
+		km_row_release(&row);
 	}
+	return 0;
+}
+
+static int add_leaks_totals(struct km_record *record, const struct km_analysis *an)
+{
+	struct km_bounds count_bounds, bytes_bounds;
+	uint64_t count, bytes;
+
+	if (sum_leaks(an, &count, &count_bounds, &bytes, &bytes_bounds))
+		return -ENOMEM;
 	km_record_number(record, "leaks_count", KM_TYPE_COUNT, count);
+	add_max(record, "leaks_count_max", KM_TYPE_COUNT, &count_bounds);
 	km_record_number(record, "leaks_bytes", KM_TYPE_BYTES, bytes);
+	add_max(record, "leaks_bytes_max", KM_TYPE_BYTES, &bytes_bounds);
+	return 0;
 }
 
 /* Of a replay that samples: how good the estimates are, and what was counted. */
@@ -318,7 +352,7 @@ static void add_sample(struct km_record *record, const struct km_row *total)
 		km_record_number(record, "sample.reset_count", KM_TYPE_COUNT, kept->reset_count);
 }
 
-static void add_totals(struct document_state *state, const struct km_analysis *an, bool has_leaks)
+static void add_totals(struct document_state *state, const struct km_analysis *an)
 {
 	struct km_record *record = km_document_record(state);
 	const struct km_replayed *replayed = km_aggregate_replayed(an->aggregate);
@@ -375,8 +409,8 @@ static void add_totals(struct document_state *state, const struct km_analysis *a
 			 sums->total_allocated_bytes - sums->total_requested_bytes);
 	km_document_time(record, an->buffer, "oldest_age_ns", "oldest_age_ticks", an->end_time - total.oldest_time,
 			 !total.has_survivors);
-	if (has_leaks)
-		add_leaks_totals(record, an);
+	if (an->leaks && add_leaks_totals(record, an))
+		state->failed = true;
 	if (samples)
 		add_sample(record, &total);
 	km_record_end_row(record);
@@ -512,7 +546,7 @@ static int report_for_people(struct km_document *document, const struct km_analy
 	if (!r && !has_groups && !an->detail)
 		r = add_rows(document, an, KM_AXIS_CACHE, "caches", "Slab caches", options, PEOPLE_CACHES, false,
 			     error);
-	if (!r && an->leaks)
+	if (!r && an->leaks && !has_groups && !an->detail)
 		km_document_add_suspects(state, an, options->has_utf8);
 	if (!r && !has_groups)
 		r = add_objects(state, an, "oldest", "Oldest live objects", NULL,
@@ -540,7 +574,7 @@ static int report_for_machines(struct km_document *document, const struct km_ana
 	km_document_add_rules(state, options);
 	add_trace(state, an);
 	km_document_add_filters(state, an->selection.filter);
-	add_totals(state, an, false);
+	add_totals(state, an);
 	r = add_rows(document, an, KM_AXIS_SITE, "sites", "Call sites", options, 0, !has_groups, error);
 	if (!r)
 		r = add_rows(document, an, KM_AXIS_CACHE, "caches", "Slab caches", options, 0, false, error);
@@ -640,13 +674,13 @@ static int fill_leaks(struct km_document *document, const struct km_analysis *an
 	km_leaks_rows(an->leaks, &total);
 	shown = limit && limit < total ? limit : total;
 	state->truncated = shown < total;
+	km_document_add_rules(state, options);
 	if (is_people) {
 		km_document_add_summary(state, an);
 	} else {
-		add_head(state, "slab", NULL, state->truncated);
 		add_trace(state, an);
 		km_document_add_filters(state, an->selection.filter);
-		add_totals(state, an, true);
+		add_totals(state, an);
 	}
 	section = km_document_add_leaks(state, an, options->has_utf8, shown);
 	if (!section)
@@ -668,6 +702,7 @@ static int fill_leaks(struct km_document *document, const struct km_analysis *an
 	} else {
 		km_document_add_overflow(state, an);
 		km_document_add_health(state, an);
+		km_document_put_head(state, "slab", NULL);
 	}
 	return 0;
 }
@@ -724,7 +759,7 @@ static int fill_timeline(struct km_document *document, const struct km_analysis 
 	}
 	add_trace(state, an);
 	km_document_add_filters(state, an->selection.filter);
-	add_totals(state, an, false);
+	add_totals(state, an);
 	if (an->selection.by.count)
 		km_document_add_by(state, &an->selection.by);
 	r = km_document_add_timeline(document, an, options, error);

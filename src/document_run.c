@@ -166,6 +166,10 @@ static const struct {
 	{ "total_requested_bytes", KM_METRIC_TOTAL_REQUESTED_BYTES, VALUE },
 	{ "total_waste_bytes", KM_METRIC_TOTAL_WASTE_BYTES, VALUE },
 	{ "oldest_age_ns", KM_METRIC_OLDEST_AGE_NS, OLDEST_AGE },
+	{ "leaks_count", KM_METRIC_LEAKS_COUNT, VALUE },
+	{ "leaks_count_max", KM_METRIC_LEAKS_COUNT, MAX },
+	{ "leaks_bytes", KM_METRIC_LEAKS_BYTES, VALUE },
+	{ "leaks_bytes_max", KM_METRIC_LEAKS_BYTES, MAX },
 };
 
 static void total_value(struct km_record *record, const char *name, enum km_metric metric, const struct km_value *value,

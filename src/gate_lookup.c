@@ -279,6 +279,16 @@ static int check_rule(const struct judge *j, const struct km_gate_rule *rule, st
 
 	if (r)
 		return r;
+	for (size_t i = 0; i < j->runs_count && km_metrics[rule->metric].kind == KM_METRIC_IS_LEAK; i++) {
+		if (rule->target == KM_GATE_CACHE)
+			return refuse(rule, "verdicts are on call sites, not on caches", error);
+		if (j->runs[i]->totals.values[rule->metric].is_null)
+			return km_error_set(
+				error, -EINVAL,
+				"rule \"%.120s\": %.120s was saved without verdicts; make it again, or use the "
+				"recording",
+				rule->text, j->runs[i]->name);
+	}
 	for (size_t i = 0; i < j->runs_count && km_metrics[rule->metric].type == KM_TYPE_DURATION; i++) {
 		if (!j->runs[i]->clock_is_ns)
 			return refuse(rule, "the trace clock does not count ns: there are no times to hold against it",

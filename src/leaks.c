@@ -48,6 +48,7 @@ void km_leaks_free(struct km_leaks *leaks)
 	free(leaks->sites);
 	free(leaks->keys);
 	free(leaks->rows);
+	free(leaks->row_of_site);
 	free(leaks);
 }
 
@@ -336,6 +337,13 @@ int km_leaks_survey(struct km_leaks *leaks, const struct km_leaks_context *conte
 		leaks->keys[object.key].live_bytes += object.bytes_alloc;
 	}
 	return 0;
+}
+
+const struct km_leak *km_leaks_of_site(const struct km_leaks *leaks, size_t site_index)
+{
+	uint32_t row = site_index < leaks->sites_room && leaks->row_of_site ? leaks->row_of_site[site_index] : 0;
+
+	return row ? &leaks->rows[row - 1] : NULL;
 }
 
 const struct km_leak *km_leaks_rows(const struct km_leaks *leaks, size_t *ret_count)

@@ -154,5 +154,7 @@ int km_leaks_judge(struct km_leaks *leaks, const char *doubt);
 
 /* Sites with survivors, the best candidate first. Borrowed. */
 const struct km_leak *km_leaks_rows(const struct km_leaks *leaks, size_t *ret_count);
+/* That of a row of KM_AXIS_SITE; NULL where nothing survived. Borrowed. */
+const struct km_leak *km_leaks_of_site(const struct km_leaks *leaks, size_t site_index);
 
 #endif

@@ -56,6 +56,7 @@ struct km_leaks {
 	uint64_t inode_births_count; /* of all inode caches, whoever survived */
 	struct km_leak *rows;        /* once judged */
 	size_t rows_count;
+	uint32_t *row_of_site; /* + 1, 0: nothing survived; likewise */
 };
 
 /* The bucket of a time; 0 for what is before the origin, the last one for what is behind it. */

@@ -703,6 +703,16 @@ static int compare_leaks(const void *x, const void *y)
 	return a->call_site < b->call_site ? -1 : a->call_site > b->call_site;
 }
 
+static int index_rows(struct km_leaks *leaks)
+{
+	leaks->row_of_site = calloc(leaks->sites_room ? leaks->sites_room : 1, sizeof(*leaks->row_of_site));
+	if (!leaks->row_of_site)
+		return -ENOMEM;
+	for (size_t i = 0; i < leaks->rows_count; i++)
+		leaks->row_of_site[leaks->rows[i].site_index] = (uint32_t)i + 1;
+	return 0;
+}
+
 int km_leaks_judge(struct km_leaks *leaks, const char *doubt)
 {
 	struct judged *judged = NULL;
@@ -719,5 +729,5 @@ int km_leaks_judge(struct km_leaks *leaks, const char *doubt)
 		qsort(leaks->rows, leaks->rows_count, sizeof(*leaks->rows), compare_leaks);
 	free(judged);
 	free(row_of);
-	return r;
+	return r ? r : index_rows(leaks);
 }

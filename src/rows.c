@@ -77,6 +77,30 @@ static void get_live_is(const struct row_view *v, struct km_cell *c)
 	c->text = km_live_is_name(v->row.live_is);
 }
 
+/* Nothing unless its verdict is leak; null without verdicts. */
+static const struct km_leak *leak_of(const struct row_view *v, struct km_cell *c)
+{
+	const struct km_leaks *leaks = v->analysis->leaks;
+	const struct km_leak *leak = leaks ? km_leaks_of_site(leaks, v->index) : NULL;
+
+	c->is_null = !leaks;
+	return leak && leak->verdict == KM_VERDICT_LEAK ? leak : NULL;
+}
+
+static void get_leaks_count(const struct row_view *v, struct km_cell *c)
+{
+	const struct km_leak *leak = leak_of(v, c);
+
+	c->number = leak ? leak->live_count : 0;
+}
+
+static void get_leaks_bytes(const struct row_view *v, struct km_cell *c)
+{
+	const struct km_leak *leak = leak_of(v, c);
+
+	c->number = leak ? leak->live_bytes : 0;
+}
+
 static void get_live_waste(const struct row_view *v, struct km_cell *c)
 {
 	c->number = v->row.sums.live_bytes - v->row.sums.live_requested_bytes;
@@ -290,6 +314,14 @@ static const struct metric_row {
 	    MACHINE },
 	  get_live_count_max,
 	  ALL,
+	  NULL },
+	{ { "leaks_count", "leaked", "live objects, if its verdict in `kmstat leaks` is leak", KM_TYPE_COUNT, MACHINE },
+	  get_leaks_count,
+	  SITES,
+	  NULL },
+	{ { "leaks_bytes", "leaked bytes", "bytes given to them", KM_TYPE_BYTES, MACHINE },
+	  get_leaks_bytes,
+	  SITES,
 	  NULL },
 	{ { "live_requested_bytes", "live asked", "bytes asked for by what is live", KM_TYPE_BYTES, MACHINE },
 	  get_live_requested,

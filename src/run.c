@@ -72,6 +72,9 @@ const struct km_metric_info km_metrics[KM_METRICS] = {
 		BOTH("oldest_age_ns", AGE, KM_TYPE_DURATION, "age of its oldest live object at the end"),
 	[KM_METRIC_NEWEST_AGE_NS] = { "newest_age_ns", NULL, AGE, KM_TYPE_DURATION, true,
 				      "age of its newest live object at the end" },
+	[KM_METRIC_LEAKS_COUNT] =
+		BOTH("leaks_count", KM_METRIC_IS_LEAK, COUNT, "live objects of call sites with the verdict leak"),
+	[KM_METRIC_LEAKS_BYTES] = BOTH("leaks_bytes", KM_METRIC_IS_LEAK, BYTES, "bytes given to them"),
 };
 
 enum km_metric km_metric_find(const char *name)
@@ -336,6 +339,8 @@ static bool join_values(struct km_run_row *into, const struct km_run_row *from)
 
 		if (kind == AGE)
 			join_age(value, &from->values[i], i == KM_METRIC_OLDEST_AGE_NS);
+		else if (kind == KM_METRIC_IS_LEAK && (value->is_null || from->values[i].is_null))
+			*value = km_run_null();
 		else if (value->is_null)
 			*value = from->values[i];
 		else if (kind == PEAK)

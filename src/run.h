@@ -49,6 +49,11 @@
  * peak_is at_most, since the peak of all can not be higher; its min is the
  * largest min of the parts, its max the sum of theirs.
  *
+ * What looks leaked (leaks_*) is of the sites with that verdict, which is
+ * given on evidence only: [value, value]; but where live_is is at_least,
+ * uncertain or estimated more may be: [value, the most that may live]. The
+ * whole's bounds are sums over the sites.
+ *
  * An age is exact where live_is is consistent, else it has no bounds.
  */
 #ifndef KM_RUN_H
@@ -98,6 +103,8 @@ enum km_metric {
 	KM_METRIC_RESET_COUNT,           /* null without --on-loss reset */
 	KM_METRIC_OLDEST_AGE_NS,         /* of live objects; null without any */
 	KM_METRIC_NEWEST_AGE_NS,         /* rows only */
+	KM_METRIC_LEAKS_COUNT,           /* totals and sites; null where no verdicts were saved, as of the next */
+	KM_METRIC_LEAKS_BYTES,
 	KM_METRICS,
 };
 
@@ -106,6 +113,7 @@ enum km_metric_kind {
 	KM_METRIC_IS_LIVE,       /* at the end; adds up, and so do its bounds */
 	KM_METRIC_IS_AT_PEAK,    /* at the moment of the peak of all; the same */
 	KM_METRIC_IS_PEAK,       /* its own peak; a sum is an upper bound */
+	KM_METRIC_IS_LEAK,       /* live objects of sites with the verdict leak; adds up, null if any part is */
 	KM_METRIC_IS_AGE,        /* of the oldest or newest live object; the larger or smaller of two */
 };
 

@@ -392,6 +392,35 @@ static int get_all_bounds(struct input *in, struct km_run_row *row)
 	return r;
 }
 
+/* Of a site: what no verdict can be given on may all be leaked. */
+static void bound_leaks(struct km_run_row *row, enum km_metric metric, enum km_metric live)
+{
+	struct km_value *value = &row->values[metric];
+
+	if (value->is_null || row->live_is == KM_LIVE_CONSISTENT || row->live_is == KM_LIVE_UPPER_BOUND)
+		return;
+	value->max = row->values[live].max;
+	value->max_is_unknown = row->values[live].max_is_unknown;
+}
+
+/* Of the whole. */
+static int get_leaks_bound(struct input *in, const char *max_name, struct km_value *value)
+{
+	struct km_value max;
+	int r;
+
+	if (value->is_null)
+		return 0;
+	r = get_value(in, max_name, NULLABLE, &max);
+	if (r)
+		return r;
+	if (!max.is_null && max.value < value->value)
+		return refuse(in, max_name, "is less than what there is");
+	value->max = max.value;
+	value->max_is_unknown = max.is_null;
+	return 0;
+}
+
 static int get_metrics(struct input *in, struct km_run_row *row, bool is_total)
 {
 	unsigned live_is, peak_is = KM_PEAK_EXACT;
@@ -401,9 +430,10 @@ static int get_metrics(struct input *in, struct km_run_row *row, bool is_total)
 	for (unsigned i = 0; i < KM_METRICS && !r; i++) {
 		const struct km_metric_info *info = &km_metrics[i];
 		const char *name = is_total ? info->total_name : info->is_of_rows ? info->name : NULL;
-		enum need need = info->kind == KM_METRIC_IS_AGE ? NULLABLE
-				 : i == KM_METRIC_RESET_COUNT   ? OPTIONAL
-								: NEEDED;
+		enum need need = info->kind == KM_METRIC_IS_AGE    ? NULLABLE
+				 : i == KM_METRIC_RESET_COUNT      ? OPTIONAL
+				 : info->kind == KM_METRIC_IS_LEAK ? OPTIONAL
+								   : NEEDED;
 
 		row->values[i] = km_run_null();
 		if (name)
@@ -423,7 +453,12 @@ static int get_metrics(struct input *in, struct km_run_row *row, bool is_total)
 	row->peak_is = peak_is > KM_PEAK_UNCERTAIN ? KM_PEAK_UNCERTAIN : (enum km_peak_is)peak_is;
 	if (is_total)
 		row->values[KM_METRIC_AT_PEAK_BYTES] = km_run_exact(row->values[KM_METRIC_PEAK_LIVE_BYTES].value);
-	return get_all_bounds(in, row);
+	r = get_all_bounds(in, row);
+	if (!r && !is_total) {
+		bound_leaks(row, KM_METRIC_LEAKS_COUNT, KM_METRIC_LIVE_COUNT);
+		bound_leaks(row, KM_METRIC_LEAKS_BYTES, KM_METRIC_LIVE_BYTES);
+	}
+	return r;
 }
 
 static int take_totals(struct input *in)
@@ -433,6 +468,10 @@ static int take_totals(struct input *in)
 
 	row->sites_count = row->object_bytes = km_run_null();
 	r = get_metrics(in, row, true);
+	if (!r)
+		r = get_leaks_bound(in, "leaks_count_max", &row->values[KM_METRIC_LEAKS_COUNT]);
+	if (!r)
+		r = get_leaks_bound(in, "leaks_bytes_max", &row->values[KM_METRIC_LEAKS_BYTES]);
 	return r ? r : get_time(in, "peak_live_count_time_ns", OPTIONAL, &row->peak_count_time);
 }
 

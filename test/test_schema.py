@@ -360,15 +360,19 @@ class Test(unittest.TestCase):
             with self.subTest(file=name):
                 leaks, report = read("leaks", name), read("report", name)
                 self.follows(leaks)
-                self.assertEqual({key: value for key, value in leaks["totals"].items() if "leaks" not in key},
-                                 report["totals"])
-                for key in ("trace", "filters", "overflow", "health"):
+                for key in ("trace", "filters", "totals", "overflow", "health"):
                     self.assertEqual(leaks[key], report[key])
                 live = {(site["symbol"], site["live_count"], site["live_bytes"])
                         for site in report["sites"] if site["live_count"]}
                 found = [(row["symbol"], row["live_count"], row["live_bytes"]) for row in leaks["candidates"]]
                 self.assertEqual(len(found), len(leaks["candidates"]))
                 self.assertEqual(set(found), live)
+                leaked = [row for row in leaks["candidates"] if row["verdict"] == "leak"]
+                for key in ("count", "bytes"):
+                    self.assertEqual(report["totals"]["leaks_" + key], sum(row["live_" + key] for row in leaked))
+                    self.assertEqual({site["symbol"]: site["leaks_" + key]
+                                      for site in report["sites"] if site["leaks_" + key]},
+                                     {row["symbol"]: row["live_" + key] for row in leaked})
                 chosen = [row for row in leaks["candidates"] if row["verdict"] == "leak"]
                 self.assertEqual(chosen, leaks["candidates"][:len(chosen)])
                 self.assertEqual(sum(row["live_count"] for row in chosen), leaks["totals"]["leaks_count"])
