@@ -108,7 +108,7 @@ static int note_format(void *context, const char *system, const char *text, size
 	uint16_t id;
 
 	if (strcmp(system, "kmem") || km_event_format_peek(text, bytes, name, sizeof(name), &id) ||
-	    !km_slab_record_kind(name, &kind))
+	    !km_slab_record_kind(name, false, &kind))
 		return 0;
 	if (km_event_format_parse(text, bytes, &format, &error))
 		die(a->in, error.text);

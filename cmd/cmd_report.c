@@ -122,7 +122,7 @@ static int run_buffers(struct job *job, const struct buffer_list *list, struct k
 static int run_job(struct job *job, struct km_error *error)
 {
 	const struct options *options = job->options;
-	struct km_reader_options reader_options = { .threads = options->threads };
+	struct km_reader_options reader_options = { .threads = options->threads, .has_pages = true };
 	struct buffer_list list;
 	int r;
 
@@ -163,6 +163,7 @@ static int run(const struct options *options, enum command_id command, make_docu
 	job.analysis_options.stops_at_until = command == COMMAND_OBJECTS;
 	job.analysis_options.has_sizes = command == COMMAND_SIZE;
 	job.analysis_options.has_leaks = has_leaks;
+	job.analysis_options.has_page_frees = true;
 	if (command == COMMAND_TIMELINE)
 		job.analysis_options.points_limit = options->points ? options->points : KM_TIMELINE_POINTS_DEFAULT;
 	job.document_options = (struct km_document_options){

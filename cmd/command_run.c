@@ -17,6 +17,7 @@ static int analyse(struct km_reader *reader, const struct options *options, stru
 	int r = command_analysis_options(options, &analysis_options, error);
 
 	analysis_options.has_leaks = true;
+	analysis_options.has_page_frees = true;
 	if (!r)
 		r = command_buffers(reader, options, true, &list, error);
 	if (!r && list.count != 1)
@@ -60,6 +61,7 @@ static int load_or_open(const char *path, const struct km_reader_options *option
 int command_load_run(const char *path, const struct options *options, struct km_run **ret_run, struct km_error *error)
 {
 	struct km_reader_options reader_options = { .threads = options->threads,
+						    .has_pages = true,
 						    .names_at_end = !options->by && !options->filter.comm.count };
 	struct km_reader *reader = NULL;
 	int r;

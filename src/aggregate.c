@@ -913,6 +913,11 @@ void km_aggregate_keep_on_loss(struct km_aggregate *a)
 	a->keeps_on_loss = true;
 }
 
+void km_aggregate_use_page_frees(struct km_aggregate *a, const struct km_page_frees *frees)
+{
+	a->page_frees = frees;
+}
+
 void km_aggregate_use_mend(struct km_aggregate *a, const struct km_mend *mend)
 {
 	a->mend = mend;

@@ -31,6 +31,7 @@
 #include "event.h"
 #include "histogram.h"
 #include "mend.h"
+#include "page_frees.h"
 #include "replay.h"
 #include "selection.h"
 
@@ -57,6 +58,7 @@ struct km_sums {
 	uint64_t reset_count;           /* forgotten at a loss (--on-loss reset) */
 	uint64_t cross_cpu_frees_count; /* freed on another CPU than allocated */
 	uint64_t live_count, live_bytes, live_requested_bytes;
+	uint64_t page_freed_count;             /* of live_count: their pages were freed since (page_frees.h) */
 	uint64_t at_peak_count, at_peak_bytes; /* at the moment of the global peak */
 	bool is_uncertain;                     /* events were lost while objects of it lived */
 };
@@ -205,6 +207,8 @@ void km_aggregate_use_mend(struct km_aggregate *aggregate, const struct km_mend 
 void km_aggregate_use_sample(struct km_aggregate *aggregate);
 /* Halve the replay's table, and count what that does. time: of the event that found it full. */
 void km_aggregate_halve(struct km_aggregate *aggregate, struct km_replay *replay, uint64_t time);
+/* Evidence that objects were freed; borrowed. */
+void km_aggregate_use_page_frees(struct km_aggregate *aggregate, const struct km_page_frees *frees);
 /* Losses make nothing uncertain. */
 void km_aggregate_keep_on_loss(struct km_aggregate *aggregate);
 /* Events were lost at an unknown time, or at the end: what is live is uncertain. */
@@ -223,6 +227,9 @@ const struct km_replayed *km_aggregate_replayed(const struct km_aggregate *aggre
 const struct km_freer *km_aggregate_freers(const struct km_aggregate *aggregate, size_t *ret_count);
 /* Unmatched frees that named this cache (km_event.cache). */
 uint64_t km_aggregate_unmatched_by_cache(const struct km_aggregate *aggregate, uint32_t cache);
+
+/* Of the selection: live objects whose pages were freed since. */
+uint64_t km_aggregate_page_freed_count(const struct km_aggregate *aggregate);
 
 /* Rows of an axis: 0 to this. */
 size_t km_aggregate_rows_count(const struct km_aggregate *aggregate, enum km_axis axis);

@@ -52,7 +52,8 @@ struct pending {
 
 struct km_aggregate {
 	struct km_selection *selection;
-	const struct km_mend *mend; /* NULL: nothing is mended */
+	const struct km_mend *mend;             /* NULL: nothing is mended */
+	const struct km_page_frees *page_frees; /* NULL: there is no such evidence */
 	bool is_dynamic;
 	bool is_finished;
 	bool has_loss;

@@ -85,6 +85,8 @@ static void note_survivors(struct km_aggregate *a, const struct km_replay_hash *
 		if (!key->has_survivors || slot->time > key->newest_time)
 			key->newest_time = slot->time;
 		key->has_survivors = true;
+		if (a->page_frees && km_page_frees_since(a->page_frees, slot->ptr, slot->time))
+			key->sums.page_freed_count++;
 		if (a->samples) {
 			struct km_object object;
 
@@ -92,6 +94,11 @@ static void note_survivors(struct km_aggregate *a, const struct km_replay_hash *
 			a->kept[slot->key].live_squares += (double)object.bytes_alloc * object.bytes_alloc;
 		}
 	}
+}
+
+static bool has_untraced_frees(const struct key *key)
+{
+	return key->sums.implied_frees_count > 0 || key->sums.page_freed_count > 0;
 }
 
 /* Roots of one name are one row. */
@@ -145,7 +152,7 @@ static int make_cache_rows(struct km_aggregate *a)
 			}
 		}
 		row = a->cache_row_of_root[root];
-		a->cache_row_has_implied[row] |= a->keys[k].sums.implied_frees_count > 0;
+		a->cache_row_has_implied[row] |= has_untraced_frees(&a->keys[k]);
 	}
 	for (uint32_t node = 0; node < nodes && node < a->node_has_implied_room; node++) {
 		uint32_t row = a->cache_row_of_root[km_caches_root(caches, node)];
@@ -260,6 +267,7 @@ static void add_sums(struct km_sums *into, const struct km_sums *from)
 	into->reset_count += from->reset_count;
 	into->cross_cpu_frees_count += from->cross_cpu_frees_count;
 	into->live_count += from->live_count;
+	into->page_freed_count += from->page_freed_count;
 	into->live_bytes += from->live_bytes;
 	into->live_requested_bytes += from->live_requested_bytes;
 	into->at_peak_count += from->at_peak_count;
@@ -396,7 +404,7 @@ static int add_keys(const struct km_aggregate *a, const uint32_t *keys, uint32_t
 			add_kept(&row->kept, &kept);
 		}
 		*ret_has_implied |=
-			key->sums.implied_frees_count > 0 || a->cache_row_has_implied[a->cache_row_of_root[key->root]];
+			has_untraced_frees(key) || a->cache_row_has_implied[a->cache_row_of_root[key->root]];
 		row->sites_count += key->site != last_site;
 		last_site = key->site;
 		if (key->has_survivors) {
@@ -580,4 +588,13 @@ uint32_t km_aggregate_key_site(const struct km_aggregate *a, uint32_t key)
 uint32_t km_aggregate_key_group(const struct km_aggregate *a, uint32_t key)
 {
 	return a->keys[key].group - 1;
+}
+
+uint64_t km_aggregate_page_freed_count(const struct km_aggregate *a)
+{
+	uint64_t count = 0;
+
+	for (uint32_t k = 1; k <= a->key_tuples.count; k++)
+		count += a->keys[k].sums.page_freed_count;
+	return count;
 }

@@ -121,6 +121,8 @@ static int run_segment(struct pipeline *p, const struct km_event *events, size_t
 	struct km_analysis *an = p->analysis;
 	int r = km_aggregate_keys(an->aggregate, events, count, p->keys, error);
 
+	if (an->page_frees && !km_aggregate_is_finished(an->aggregate))
+		km_page_frees_account(an->page_frees, events, count);
 	for (size_t at = 0, n; !r && at < count && !p->stopped; at += n) {
 		n = km_replay_run(an->replay, events + at, p->keys + at, count - at, p->outcomes + at);
 		r = account(p, events + at, p->keys + at, p->outcomes + at, n, error);
@@ -136,6 +138,7 @@ static int finish_counting(struct km_analysis *an, struct km_error *error)
 	struct km_leaks_context context = { .aggregate = an->aggregate,
 					    .table = km_replay_table(an->replay),
 					    .naming = an->naming,
+					    .page_frees = an->page_frees,
 					    .end_time = an->end_time,
 					    .units_per_second = an->buffer->unit == KM_CLOCK_NS ? 1000000000 : 0 };
 	bool is_first = !km_aggregate_is_finished(an->aggregate);
@@ -440,6 +443,12 @@ static int start_counting(struct pipeline *p, uint64_t last_time, struct km_erro
 		if (!an->leaks)
 			r = km_error_set(error, -ENOMEM, "out of memory");
 	}
+	if (!r && an->options.has_page_frees) {
+		an->page_frees = km_page_frees_new(an->buffer->cpu_limit, an->reorder_cache_free_window);
+		if (!an->page_frees)
+			r = km_error_set(error, -ENOMEM, "out of memory");
+		km_aggregate_use_page_frees(an->aggregate, an->page_frees);
+	}
 	return r ? r : start_timeline(an, error);
 }
 
@@ -501,6 +510,8 @@ static void forget_pass(struct pipeline *p)
 	km_leaks_free(an->leaks);
 	km_sizes_free(an->sizes);
 	km_timeline_free(an->timeline);
+	km_page_frees_free(an->page_frees);
+	an->page_frees = NULL;
 	an->timeline = NULL;
 	an->sizes = NULL;
 	an->aggregate = NULL;
@@ -668,6 +679,7 @@ void km_analysis_free(struct km_analysis *an)
 	km_detail_free(an->detail);
 	km_sizes_free(an->sizes);
 	km_timeline_free(an->timeline);
+	km_page_frees_free(an->page_frees);
 	km_leaks_free(an->leaks);
 	km_aggregate_free(an->aggregate);
 	km_replay_free(an->replay);

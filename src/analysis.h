@@ -43,6 +43,7 @@ struct km_analysis_options {
 	bool has_sizes;        /* find out what tables of other sizes would have seen; objects_count is 0 */
 	bool has_detail;       /* tally sizes, tasks and freeing sites of the selection */
 	bool has_leaks;        /* judge the selection's sites */
+	bool has_page_frees;   /* look for objects whose pages were freed: the reader hands out pages */
 	unsigned points_limit; /* of a timeline of the selection; 0: none */
 	/*
 	 * Called for every slab event with what became of it (may be NULL).
@@ -72,12 +73,13 @@ struct km_analysis {
 	uint64_t reorder_window, reorder_cache_free_window; /* in the clock's unit */
 	struct km_aggregate *aggregate;
 	struct km_health health;
-	struct km_sizes *sizes;       /* NULL unless has_sizes */
-	struct km_detail *detail;     /* NULL unless has_detail */
-	struct km_leaks *leaks;       /* NULL unless has_leaks */
-	struct km_timeline *timeline; /* NULL without points_limit */
-	uint64_t start_time;          /* of the first event of any kind: time 0 */
-	uint64_t end_time;            /* of the last one, or --time's end: what ages count to */
+	struct km_sizes *sizes;           /* NULL unless has_sizes */
+	struct km_detail *detail;         /* NULL unless has_detail */
+	struct km_leaks *leaks;           /* NULL unless has_leaks */
+	struct km_page_frees *page_frees; /* NULL unless has_page_frees */
+	struct km_timeline *timeline;     /* NULL without points_limit */
+	uint64_t start_time;              /* of the first event of any kind: time 0 */
+	uint64_t end_time;                /* of the last one, or --time's end: what ages count to */
 	bool has_slab_events;
 };
 

@@ -230,6 +230,7 @@ NUMBER(get_age_max, age_max)
 NUMBER(get_tracked, factors.tracked_count)
 NUMBER(get_matched, factors.matched_frees_count)
 NUMBER(get_implied, factors.implied_frees_count)
+NUMBER(get_page_freed, factors.page_freed_count)
 NUMBER(get_old_age, factors.old_age)
 NUMBER(get_old_count, factors.old_count)
 NUMBER(get_old_bytes, factors.old_bytes)
@@ -319,6 +320,10 @@ static const struct leak_column {
 	{ { "factors.implied_frees_count", "implied", "freed without: the address was handed out again", KM_TYPE_COUNT,
 	    MACHINE },
 	  get_implied,
+	  NULL },
+	{ { "factors.page_freed_count", "page freed", "of the live ones, their pages were freed since: no survivors",
+	    KM_TYPE_COUNT, MACHINE },
+	  get_page_freed,
 	  NULL },
 	{ { "factors.lifetime_p99_ns", "life p99", "99 % of the freed ones lived at most this long", KM_TYPE_DURATION,
 	    MACHINE },

@@ -12,6 +12,8 @@ const char *km_event_kind_name(enum km_event_kind kind)
 		[KM_EVENT_CACHE_FREE] = "kmem_cache_free",
 		[KM_EVENT_LOST] = "lost",
 		[KM_EVENT_MARK] = "mark",
+		[KM_EVENT_PAGE_ALLOC] = "mm_page_alloc",
+		[KM_EVENT_PAGE_FREE] = "mm_page_free",
 	};
 
 	return names[kind];

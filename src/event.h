@@ -26,6 +26,13 @@ enum km_event_kind {
 	KM_EVENT_LOST = KM_EVENT_SLAB_KINDS,
 	/* A text the caller asked for was met for the first time (km_reader_options.marks); bytes_req: its index. */
 	KM_EVENT_MARK,
+	/*
+	 * mm_page_alloc and mm_page_free, where the caller asked for them (km_reader_options.has_pages): ptr is the
+	 * first page frame's number, ~0 if the record does not tell; order; pid.
+	 */
+	KM_EVENT_PAGE_ALLOC,
+	KM_EVENT_PAGE_FREE,
+	KM_EVENT_KINDS,
 };
 
 enum km_event_flag {
@@ -54,7 +61,7 @@ struct km_event {
 	int16_t node;   /* the NUMA node asked for, KM_NODE_ANY if any or not recorded */
 	uint8_t kind;   /* enum km_event_kind */
 	uint8_t domain; /* enum km_domain */
-	uint8_t order;  /* page order, 0 in the slab domain */
+	uint8_t order;  /* page order of page events, else 0 */
 	uint8_t flags;  /* enum km_event_flag */
 };
 
@@ -88,7 +95,7 @@ static inline bool km_event_is_slab(const struct km_event *e)
 	return e->kind < KM_EVENT_SLAB_KINDS;
 }
 
-/* "kmalloc", "kmem_cache_free", ...: the tracepoint's name; "lost", "mark" for the others. */
+/* "kmalloc", "kmem_cache_free", ...: the tracepoint's name; "lost", "mark" for what is no tracepoint's. */
 const char *km_event_kind_name(enum km_event_kind kind);
 
 #endif

@@ -44,6 +44,7 @@ const char *km_warning_name(enum km_warning_code code)
 					     [KM_WARN_OVERFLOW] = "overflow",
 					     [KM_WARN_SAMPLED] = "sampled",
 					     [KM_WARN_UNTRACED_FREES] = "untraced_frees",
+					     [KM_WARN_FREED_PAGES] = "freed_pages",
 					     [KM_WARN_CACHE_NAMES_AMBIGUOUS] = "cache_names_ambiguous",
 					     [KM_WARN_CACHE_NAMES_MISSING] = "cache_names_missing",
 					     [KM_WARN_SYMBOLS_MISSING] = "symbols_missing",
@@ -334,6 +335,7 @@ void km_health_add_replay(struct km_health *health, const struct km_trace_info *
 			  struct km_naming *naming)
 {
 	const struct km_replayed *replayed = km_aggregate_replayed(aggregate);
+	uint64_t page_freed;
 	enum km_symbols_state state = km_naming_state(naming);
 	struct km_error fault = { 0 };
 	char number[KM_FORMAT_BYTES];
@@ -351,6 +353,13 @@ void km_health_add_replay(struct km_health *health, const struct km_trace_info *
 		     "%s objects were freed without an event (kfree_rcu, bulk frees or loss), known only because "
 		     "their address was handed out again: live numbers of such sites are upper bounds",
 		     km_format_count(number, replayed->implied_frees_count));
+	page_freed = km_aggregate_page_freed_count(aggregate);
+	if (page_freed)
+		warn(health, KM_WARN_FREED_PAGES,
+		     "%s objects that seem live are in pages that were freed since, so they were freed without an "
+		     "event: "
+		     "live numbers of such sites are upper bounds",
+		     km_format_count(number, page_freed));
 	if (km_caches_ambiguous_count(caches))
 		warn(health, KM_WARN_CACHE_NAMES_AMBIGUOUS,
 		     "%" PRIu64 " kinds of objects were freed to more than one cache: the first name met is shown",

@@ -288,6 +288,11 @@ static int add_survivor(struct km_leaks *leaks, struct leak_site *site, const st
 	s->pid_max = o->pid > s->pid_max ? o->pid : s->pid_max;
 	if (o->cpu / 64 < leaks->cpu_words)
 		s->cpus[o->cpu / 64] |= UINT64_C(1) << (o->cpu % 64);
+	if (leaks->context.page_frees && km_page_frees_since(leaks->context.page_frees, o->ptr, o->time)) {
+		s->page_freed_count++;
+		leaks->keys[o->key].implied_count++;
+		return 0;
+	}
 	s->by_life[km_frame_bucket(site->origin, site->life_shift, o->time)]++;
 	s->windows[window < KM_LEAKS_WINDOWS ? window : KM_LEAKS_WINDOWS - 1]++;
 	note_old(leaks, site, o, age);

@@ -65,6 +65,7 @@
 #include "error.h"
 #include "event.h"
 #include "naming.h"
+#include "page_frees.h"
 #include "reader.h"
 #include "replay.h"
 #include "replay_hash.h"
@@ -91,6 +92,7 @@ struct km_leak_factors {
 	uint64_t old_age;                       /* what "old" means here */
 	uint64_t old_count, old_bytes;
 	uint64_t freed_old_count;   /* freed ones that were old by then */
+	uint64_t page_freed_count;  /* survivors whose pages were freed since: no survivors */
 	uint64_t before_loss_count; /* survivors that lived while events were lost: no evidence */
 	uint64_t chances_count;
 	bool has_traced_share; /* a free of it is known */
@@ -134,9 +136,10 @@ struct km_leaks_context {
 	const struct km_aggregate *aggregate; /* finished */
 	const struct km_replay_hash *table;
 	struct km_naming *naming;
-	uint64_t end_time;         /* ages count to it */
-	uint64_t units_per_second; /* of the clock; 0 where a second is not known */
-	bool has_loss;             /* events were lost at loss_time, the last such time */
+	uint64_t end_time;                      /* ages count to it */
+	uint64_t units_per_second;              /* of the clock; 0 where a second is not known */
+	const struct km_page_frees *page_frees; /* NULL: nothing is known */
+	bool has_loss;                          /* events were lost at loss_time, the last such time */
 	uint64_t loss_time;
 };
 

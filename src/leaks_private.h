@@ -30,6 +30,7 @@ struct survivors {
 	struct km_histogram ages;
 	uint64_t by_life[KM_LEAKS_BUCKETS], old_by_life[KM_LEAKS_BUCKETS];
 	uint64_t old_count, old_bytes, before_loss_count;
+	uint64_t page_freed_count; /* of count: in nothing else */
 	uint64_t windows[KM_LEAKS_WINDOWS];
 	uint64_t *cpus; /* bits */
 };

@@ -379,9 +379,25 @@ static void judge_never_freed(const struct km_leaks *leaks, struct km_leak *row)
 
 static bool is_hardly_freed(const struct km_leak_factors *f)
 {
-	uint64_t known = f->matched_frees_count + f->implied_frees_count;
+	uint64_t known = f->matched_frees_count + f->implied_frees_count + f->page_freed_count;
 
 	return (double)known <= limits.few_frees * (double)f->tracked_count;
+}
+
+static void decide_untraced(struct km_leak *row)
+{
+	const struct km_leak_factors *f = &row->factors;
+	uint64_t untraced = f->implied_frees_count + f->page_freed_count;
+
+	if (f->page_freed_count)
+		decide(row, KM_VERDICT_UNTRACED_FREES,
+		       "%" PRIu64 " of its %" PRIu64 " known frees had no event, and of %" PRIu64
+		       " that seem live the page was freed since",
+		       untraced, untraced + f->matched_frees_count, f->page_freed_count);
+	else
+		decide(row, KM_VERDICT_UNTRACED_FREES,
+		       "%" PRIu64 " of its %" PRIu64 " known frees had no event: what lives may be freed too", untraced,
+		       untraced + f->matched_frees_count);
 }
 
 static void judge(const struct km_leaks *leaks, const struct judged *judged, const char *doubt, struct km_leak *row)
@@ -403,9 +419,7 @@ static void judge(const struct km_leaks *leaks, const struct judged *judged, con
 	else if (doubt)
 		decide(row, KM_VERDICT_UNCERTAIN, "%s", doubt);
 	else if (f->has_traced_share && f->traced_share < limits.least_traced)
-		decide(row, KM_VERDICT_UNTRACED_FREES,
-		       "%" PRIu64 " of its %" PRIu64 " known frees had no event: what lives may be freed too",
-		       f->implied_frees_count, f->implied_frees_count + f->matched_frees_count);
+		decide_untraced(row);
 	else if (f->before_loss_count == row->live_count)
 		decide(row, KM_VERDICT_UNCERTAIN,
 		       "events were lost while all of them lived: their frees may be among them");
@@ -535,11 +549,12 @@ static void fill_factors(struct km_leaks *leaks, const struct leak_site *site, c
 			 struct km_leak_factors *f)
 {
 	const struct survivors *s = site->survivors;
-	uint64_t known = r->sums.matched_frees_count + r->sums.implied_frees_count;
+	uint64_t known = r->sums.matched_frees_count + r->sums.implied_frees_count + s->page_freed_count;
 
 	f->tracked_count = r->sums.tracked_count;
 	f->matched_frees_count = r->sums.matched_frees_count;
 	f->implied_frees_count = r->sums.implied_frees_count;
+	f->page_freed_count = s->page_freed_count;
 	f->lifetimes_count = r->lifetimes.count;
 	f->lifetime_p99 = r->lifetimes.count ? km_histogram_quantile(&r->lifetimes, 0.99) : 0;
 	f->old_age = site->old_age;

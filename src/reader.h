@@ -5,7 +5,7 @@
  * bid opens it. Adding a format is a new reader_*.c and a row in reader.c's
  * table.
  *
- * A reader hands out only the slab events, losses and wanted marks; it
+ * A reader hands out only the slab events, losses and wanted marks and pages; it
  * counts everything else. Order: each CPU's own order is kept; CPUs are
  * merged by time, equal times in the order of CPU numbers and flagged
  * KM_EVENT_TIED. It does not replay and does not print.
@@ -90,14 +90,14 @@ struct km_event_count {
 /* What one buffer held, complete once km_reader_read() returned 0. */
 struct km_buffer_stats {
 	bool has_events;
-	uint64_t first_time, last_time;          /* of any event */
-	uint64_t events_count;                   /* of any kind */
-	uint64_t slab_counts[KM_EVENT_MARK + 1]; /* as handed out, by kind */
-	uint64_t skipped_count;                  /* slab events too short or impossible: left out */
-	uint64_t other_lines_count;              /* lines of a text that are no events */
-	uint64_t backwards_count; /* times before those of an earlier event of their CPU: taken as equal */
-	uint64_t throttled_count; /* times that the kernel paused an event for being too frequent */
-	uint64_t forced_count;    /* times that events were handed out before all CPUs' were in, for lack of memory */
+	uint64_t first_time, last_time;       /* of any event */
+	uint64_t events_count;                /* of any kind */
+	uint64_t slab_counts[KM_EVENT_KINDS]; /* as handed out, by kind */
+	uint64_t skipped_count;               /* slab events too short or impossible: left out */
+	uint64_t other_lines_count;           /* lines of a text that are no events */
+	uint64_t backwards_count;             /* times before those of an earlier event of their CPU: taken as equal */
+	uint64_t throttled_count;             /* times that the kernel paused an event for being too frequent */
+	uint64_t forced_count; /* times that events were handed out before all CPUs' were in, for lack of memory */
 	const struct km_cpu_loss *cpus;
 	size_t cpus_count;
 	const char *first_skipped; /* why the first slab event was left out, with its place; NULL */
@@ -112,6 +112,7 @@ struct km_reader_options {
 	 * whose tasks get their names while it reads does not read ahead.
 	 */
 	bool names_at_end;
+	bool has_pages;       /* hand out mm_page_alloc and mm_page_free too, where a binary recording has them */
 	const char *marks[2]; /* texts of trace_marker events to hand out as KM_EVENT_MARK; NULL: none */
 };
 

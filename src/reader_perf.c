@@ -140,6 +140,7 @@ static int perf_open(struct km_source *source, const struct km_reader_options *o
 	if (!r)
 		return km_error_set(error, result, "out of memory");
 	r->only_counts = options->only_counts;
+	r->has_pages = options->has_pages;
 	r->threads = options->names_at_end ? km_reader_threads(options) : 1;
 	r->base.cache_names = km_intern_new();
 	r->names.table = r->base.cache_names;

@@ -23,7 +23,7 @@ static int visit_format(void *context, const char *system, const char *text, siz
 	int result;
 
 	if (strcmp(system, "kmem") || km_event_format_peek(text, bytes, name, sizeof(name), &id) < 0 ||
-	    !km_slab_record_kind(name, &kind))
+	    !km_slab_record_kind(name, r->has_pages, &kind))
 		return 0;
 	for (size_t i = 0; i < r->layouts_count; i++) {
 		if (r->layouts[i].id == id || r->layouts[i].layout.kind == kind)
@@ -33,12 +33,14 @@ static int visit_format(void *context, const char *system, const char *text, siz
 	if (result == -ENOMEM)
 		return result;
 	if (result) {
+		if (kind >= KM_EVENT_PAGE_ALLOC)
+			return 0; /* it is a help only */
 		km_error_set(&r->format_error, result, "%s: the format of event %s can not be used: %s", file_name,
 			     name, error.text);
 		return 0;
 	}
 	if (!km_slab_record_layout(format, kind, file_name, &r->layouts[r->layouts_count].layout,
-				   &r->base.info.features, &r->format_error)) {
+				   &r->base.info.features, kind < KM_EVENT_PAGE_ALLOC ? &r->format_error : NULL)) {
 		r->layouts[r->layouts_count++].id = id;
 		if (!r->base.gfp.count && kind <= KM_EVENT_CACHE_ALLOC_NODE)
 			km_gfp_parse(text, bytes, &r->base.gfp);
@@ -54,8 +56,11 @@ static const char how_to_record[] = "record every event on all CPUs: perf record
 static int check_attr(const struct perf_reader *r, const struct km_perfdata_attr *attr, struct km_error *error)
 {
 	const char *file_name = km_source_name(r->file->source);
-	const char *event = km_event_kind_name(r->layouts[attr->layout - 1].layout.kind);
+	enum km_event_kind kind = r->layouts[attr->layout - 1].layout.kind;
+	const char *event = km_event_kind_name(kind);
 
+	if (kind >= KM_EVENT_PAGE_ALLOC)
+		return 0; /* one that is missing says nothing */
 	if (attr->freq)
 		return km_error_set(error, -ENOTSUP,
 				    "%s: only some %s events were recorded, %" PRIu64

@@ -44,6 +44,7 @@ struct perf_reader {
 	struct km_buffer_info buffer;
 	char format_name[32], kernel_name[512], generator[128];
 	bool only_counts;
+	bool has_pages;
 
 	bool is_fresh;                /* the records stand where the first start begins */
 	bool is_scanned;              /* the head was: what events there are is fixed */
@@ -53,7 +54,7 @@ struct perf_reader {
 		uint16_t id;
 		bool is_taken; /* an attr has it */
 		struct km_slab_layout layout;
-	} layouts[KM_EVENT_SLAB_KINDS];
+	} layouts[KM_EVENT_KINDS];
 	size_t layouts_count;
 	size_t attrs_resolved;
 

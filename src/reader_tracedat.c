@@ -38,6 +38,7 @@ struct tracedat_reader {
 	struct km_tracedat_decoder *decoder;
 	struct km_error format_error; /* a slab event's format that can not be used */
 	bool only_counts;
+	bool has_pages;
 
 	struct km_cpu_loss *losses;          /* one a CPU, in the order of the file */
 	struct km_tracedat_stream **streams; /* in the order of CPU numbers */
@@ -62,7 +63,7 @@ struct tracedat_reader {
 
 struct format_visit {
 	struct tracedat_reader *reader;
-	bool kmem_is_met[KM_EVENT_SLAB_KINDS];
+	bool kmem_is_met[KM_EVENT_KINDS];
 	int failure; /* out of memory */
 };
 
@@ -94,11 +95,14 @@ static int visit_slab_format(struct format_visit *visit, enum km_event_kind kind
 		return result;
 	}
 	if (result) {
+		if (kind >= KM_EVENT_PAGE_ALLOC)
+			return 0; /* it is a help only */
 		km_error_set(&r->format_error, result, "%s: the format of event %s can not be used: %s", file_name,
 			     km_event_kind_name(kind), error.text);
 		return 0;
 	}
-	if (!km_slab_record_layout(format, kind, file_name, &layout.slab, &r->base.info.features, &r->format_error)) {
+	if (!km_slab_record_layout(format, kind, file_name, &layout.slab, &r->base.info.features,
+				   kind < KM_EVENT_PAGE_ALLOC ? &r->format_error : NULL)) {
 		add_layout(r, km_event_format_id(format), &layout);
 		if (!r->base.gfp.count && kind <= KM_EVENT_CACHE_ALLOC_NODE)
 			km_gfp_parse(text, bytes, &r->base.gfp);
@@ -109,12 +113,14 @@ static int visit_slab_format(struct format_visit *visit, enum km_event_kind kind
 
 static int visit_event_format(void *context, const char *system, const char *text, size_t bytes)
 {
+	const struct format_visit *visit = context;
+	bool has_pages = visit->reader->has_pages;
 	enum km_event_kind kind;
 	char name[64];
 	uint16_t id;
 
 	if (strcmp(system, "kmem") || km_event_format_peek(text, bytes, name, sizeof(name), &id) < 0 ||
-	    !km_slab_record_kind(name, &kind))
+	    !km_slab_record_kind(name, has_pages, &kind))
 		return 0;
 	return visit_slab_format(context, kind, text, bytes);
 }
@@ -287,6 +293,7 @@ static int tracedat_open(struct km_source *source, const struct km_reader_option
 	if (result)
 		goto fail;
 	r->only_counts = options->only_counts;
+	r->has_pages = options->has_pages;
 	r->threads = km_reader_threads(options);
 	r->decoder->layouts_count = 1;
 	r->decoder->file = r->file;
@@ -604,7 +611,7 @@ static void add_counts(struct km_buffer_stats *stats, const struct km_tracedat_c
 	stats->events_count += counts->loss.events_count;
 	stats->skipped_count += counts->skipped_count;
 	stats->backwards_count += counts->backwards_count;
-	for (unsigned kind = 0; kind <= KM_EVENT_MARK; kind++)
+	for (unsigned kind = 0; kind < KM_EVENT_KINDS; kind++)
 		stats->slab_counts[kind] += counts->slab_counts[kind];
 	if (!stats->first_skipped && counts->first_skipped[0])
 		stats->first_skipped = counts->first_skipped;

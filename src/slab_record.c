@@ -5,9 +5,11 @@
 
 #include "reader.h"
 
-int km_slab_record_kind(const char *name, enum km_event_kind *ret_kind)
+int km_slab_record_kind(const char *name, bool has_pages, enum km_event_kind *ret_kind)
 {
-	for (int kind = 0; kind < KM_EVENT_SLAB_KINDS; kind++) {
+	for (int kind = 0; kind < KM_EVENT_KINDS; kind++) {
+		if (kind >= KM_EVENT_SLAB_KINDS && (!has_pages || kind < KM_EVENT_PAGE_ALLOC))
+			continue;
 		if (!strcmp(name, km_event_kind_name((enum km_event_kind)kind))) {
 			*ret_kind = (enum km_event_kind)kind;
 			return 1;
@@ -66,6 +68,14 @@ int km_slab_record_layout(const struct km_event_format *format, enum km_event_ki
 	struct km_field field;
 	int r = need(&n, "common_pid", &layout.pid);
 
+	if (!r && kind >= KM_EVENT_PAGE_ALLOC) {
+		r = need(&n, "pfn", &layout.ptr); /* from 4.2 on, before that a struct page's address */
+		if (!r)
+			r = need(&n, "order", &layout.order);
+		layout.min_bytes = n.min_bytes;
+		*ret_layout = layout;
+		return r;
+	}
 	if (!r)
 		r = need(&n, "call_site", &layout.call_site);
 	if (!r)

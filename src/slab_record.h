@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * slab_record: the six slab events out of a tracepoint's binary record,
- * whatever container it came in: which of a record's bytes are which field
+ * slab_record: the six slab events, and the two page events that tell what
+ * became of slabs, out of a tracepoint's binary record, whatever container
+ * it came in: which of a record's bytes are which field
  * (resolved once, by name, from the event's format) and one decoding step
  * from record to struct km_event. It knows no files, times or CPUs.
  */
@@ -18,13 +19,14 @@
 
 /* Where one kind of event keeps its fields. */
 struct km_slab_layout {
-	uint8_t kind;       /* enum km_event_kind, a slab one */
+	uint8_t kind;       /* enum km_event_kind, of a slab or page event */
 	uint32_t min_bytes; /* a record that is shorter lacks a field */
 	struct km_field pid, call_site, ptr, bytes_req, bytes_alloc, gfp, node, name;
+	struct km_field order; /* of a page event, whose ptr is its pfn and which has no more */
 };
 
-/* 1: the tracepoint kmem:`name` is a slab event, *ret_kind is set. 0: it is not. */
-int km_slab_record_kind(const char *name, enum km_event_kind *ret_kind);
+/* 1: the tracepoint kmem:`name` is a slab event, or with has_pages a page event, *ret_kind is set. 0: it is not. */
+int km_slab_record_kind(const char *name, bool has_pages, enum km_event_kind *ret_kind);
 
 /*
  * Resolve the fields. file_name is for the message. *features gets the flags
@@ -87,6 +89,23 @@ static inline uint32_t km_slab_record_name(const uint8_t *record, uint32_t bytes
 	return km_slab_names_number(names, (const char *)record + offset, length);
 }
 
+/* A page event; what can not be used tells nothing, and is no fault. */
+static inline void km_slab_record_page(const struct km_slab_layout *layout, const uint8_t *record, uint32_t bytes,
+				       bool big_endian, struct km_event *event)
+{
+	uint64_t time = event->time;
+	uint16_t cpu = event->cpu;
+
+	*event = (struct km_event){
+		.time = time, .cpu = cpu, .ptr = UINT64_MAX, .node = KM_NODE_ANY, .kind = layout->kind
+	};
+	if (bytes < layout->min_bytes)
+		return;
+	event->ptr = km_slab_record_number(record, layout->ptr, big_endian);
+	event->order = (uint8_t)km_slab_record_number(record, layout->order, big_endian);
+	event->pid = (int32_t)km_slab_record_number(record, layout->pid, big_endian);
+}
+
 /*
  * Fill everything of *event but time and cpu. NULL: done; else why the record
  * can not be used (a literal), and *event is in pieces.
@@ -95,6 +114,10 @@ static inline const char *km_slab_record_decode(const struct km_slab_layout *lay
 						uint32_t bytes, bool big_endian, struct km_slab_names *names,
 						struct km_event *event)
 {
+	if (__builtin_expect(layout->kind >= KM_EVENT_PAGE_ALLOC, 0)) {
+		km_slab_record_page(layout, record, bytes, big_endian, event);
+		return NULL;
+	}
 	if (bytes < layout->min_bytes)
 		return "a record shorter than its fields";
 	event->call_site = km_slab_record_number(record, layout->call_site, big_endian);

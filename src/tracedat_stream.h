@@ -26,7 +26,7 @@ struct km_tracedat_decoder {
 	struct km_tracedat *file;
 	const struct km_tracedat_buffer *buffer;
 	uint8_t layout_of_id[KM_EVENT_IDS]; /* index into layouts[], 0: not used */
-	struct km_tracedat_layout layouts[KM_EVENT_SLAB_KINDS + 2];
+	struct km_tracedat_layout layouts[KM_EVENT_KINDS + 1];
 	size_t layouts_count; /* layouts[0] is not used */
 	struct km_intern *names;
 	const char *marks[2];
@@ -38,7 +38,7 @@ struct km_tracedat_counts {
 	struct km_cpu_loss loss;
 	bool has_events;
 	uint64_t first_time, last_time; /* of any event */
-	uint64_t slab_counts[KM_EVENT_MARK + 1];
+	uint64_t slab_counts[KM_EVENT_KINDS];
 	uint64_t skipped_count, backwards_count;
 	uint64_t *ids; /* events by common_type, as far as the highest one met needs */
 	size_t ids_count;
