@@ -20,7 +20,9 @@ struct job {
 	make_document *make;
 	struct output output;
 	struct gates gates;
-	enum km_gate_result verdict; /* of all buffers so far */
+	struct km_slab_aliases *aliases; /* owned; NULL: not given */
+	struct km_slabinfo slabinfo[2];  /* before and after; owned */
+	enum km_gate_result verdict;     /* of all buffers so far */
 	bool is_list;
 	bool is_first;
 };
@@ -150,6 +152,45 @@ static int run_job(struct job *job, struct km_error *error)
 	return r;
 }
 
+/* BEFORE[,AFTER] */
+static int load_slabinfo(struct job *job, const char *text, struct km_error *error)
+{
+	size_t bytes = strcspn(text, ",");
+	const char *after = text[bytes] ? text + bytes + 1 : NULL;
+	char *before;
+	int r;
+
+	if (!bytes || (after && (!*after || strchr(after, ','))))
+		return km_error_set(error, -EINVAL,
+				    "--slabinfo: one file or two with a comma between them are wanted, not \"%.80s\"",
+				    text);
+	before = strndup(text, bytes);
+	r = before ? km_slabinfo_load(before, &job->slabinfo[0], error) : km_error_set(error, -ENOMEM, "out of memory");
+	free(before);
+	if (r)
+		return r;
+	job->analysis_options.slabinfo_before = &job->slabinfo[0];
+	if (!after)
+		return 0;
+	r = km_slabinfo_load(after, &job->slabinfo[1], error);
+	if (!r)
+		job->analysis_options.slabinfo_after = &job->slabinfo[1];
+	return r;
+}
+
+/* What the recorded machine said of its caches. */
+static int load_slabs(struct job *job, struct km_error *error)
+{
+	int r = 0;
+
+	if (job->options->slab_aliases)
+		r = km_slab_aliases_load(job->options->slab_aliases, &job->aliases, error);
+	job->analysis_options.aliases = job->aliases;
+	if (!r && job->options->slabinfo)
+		r = load_slabinfo(job, job->options->slabinfo, error);
+	return r;
+}
+
 static int run(const struct options *options, enum command_id command, make_document *make, bool has_leaks,
 	       struct km_error *error)
 {
@@ -181,7 +222,12 @@ static int run(const struct options *options, enum command_id command, make_docu
 	for (size_t i = 0; i < job.gates.rules.count && !r; i++)
 		r = km_gate_needs_no_base(&job.gates.rules.items[i], error);
 	if (!r)
+		r = load_slabs(&job, error);
+	if (!r)
 		r = run_job(&job, error);
+	km_slab_aliases_free(job.aliases);
+	km_slabinfo_release(&job.slabinfo[0]);
+	km_slabinfo_release(&job.slabinfo[1]);
 	command_gates_release(&job.gates);
 	return r ? r : command_gates_status(options, job.verdict);
 }

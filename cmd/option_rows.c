@@ -581,6 +581,28 @@ const struct option_row option_rows[] = {
 		.offset = FIELD(kallsyms),
 	},
 	{
+		.long_name = "slab-aliases",
+		.argument = "FILE",
+		.help = "the names that share a slab cache, from FILE: ls -l /sys/kernel/slab of the recorded machine",
+		.group = GROUP_INPUT,
+		.commands = COMMAND_REPORT | COMMAND_OBJECTS | COMMAND_LEAKS,
+		.complete = COMPLETE_FILE,
+		.parse = parse_text,
+		.offset = FIELD(slab_aliases),
+	},
+	{
+		.long_name = "slabinfo",
+		.argument = "BEFORE[,AFTER]",
+		.help = "compare the caches with copies of /proc/slabinfo from the trace's begin and end, or from "
+			"those "
+			"of --time",
+		.group = GROUP_INPUT,
+		.commands = COMMAND_REPORT,
+		.complete = COMPLETE_FILE,
+		.parse = parse_text,
+		.offset = FIELD(slabinfo),
+	},
+	{
 		.long_name = "by",
 		.argument = "FIELD,...",
 		.help = "a table of groups with the same value of these fields; \"help\" lists them",

@@ -322,6 +322,11 @@ int options_validate(const struct options *options, enum command_id command, str
 				    "--suppress: keeps rows from rules; give some with --fail-on or --rules");
 	if (command == COMMAND_COMPARE)
 		return validate_compare(options, error);
+	if (options->slabinfo && options->when_full == WHEN_FULL_SAMPLE)
+		return km_error_set(
+			error, -EINVAL,
+			"--slabinfo: needs the cache of every free, which a sample does not know; leave out "
+			"--when-full sample");
 	if (command != COMMAND_REPORT || !options->detail)
 		return 0;
 	if (!options->filter.site.count && !options->filter.function.count)

@@ -90,6 +90,8 @@ struct options {
 	uint64_t ptr; /* events --ptr */
 	bool raw_ip;
 	const char *kallsyms;
+	const char *slab_aliases;
+	const char *slabinfo; /* BEFORE[,AFTER] */
 	enum output_format format;
 	const char *output; /* -o */
 	bool quiet;         /* of --quiet and --verbose the last one wins */

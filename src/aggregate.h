@@ -263,6 +263,8 @@ bool km_aggregate_has_inexact_peaks(const struct km_aggregate *aggregate);
 /* What an object's key stands for; false for one that is not selected. */
 bool km_aggregate_key(const struct km_aggregate *aggregate, uint32_t key, uint64_t *ret_call_site,
 		      const char **ret_cache);
+/* The node of km_caches that an allocation's key belongs to, selected or not. */
+uint32_t km_aggregate_key_node(const struct km_aggregate *aggregate, uint32_t key);
 /* The row of KM_AXIS_SITE that a selected allocation's key belongs to. */
 uint32_t km_aggregate_key_site(const struct km_aggregate *aggregate, uint32_t key);
 /* Likewise that of KM_AXIS_GROUP, as long as no name of its cache is learnt. Only with --by. */

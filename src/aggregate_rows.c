@@ -580,6 +580,11 @@ bool km_aggregate_key(const struct km_aggregate *a, uint32_t key, uint64_t *ret_
 	return true;
 }
 
+uint32_t km_aggregate_key_node(const struct km_aggregate *a, uint32_t key)
+{
+	return key & KM_KEY_LEFT_OUT ? key & ~KM_KEY_LEFT_OUT : a->keys[key].node;
+}
+
 uint32_t km_aggregate_key_site(const struct km_aggregate *a, uint32_t key)
 {
 	return a->keys[key].site;

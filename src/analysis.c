@@ -84,6 +84,20 @@ static int account_selection(struct pipeline *p, const struct km_event *events, 
 	return 0;
 }
 
+/* What is in the window of --time, of any allocation. */
+static int account_balance(struct pipeline *p, const struct km_event *events, const uint32_t *keys,
+			   const struct km_outcome *outcomes, size_t count, struct km_error *error)
+{
+	struct km_analysis *an = p->analysis;
+
+	if (!an->balance || p->until_is_met || an->selection.waits_for_from)
+		return 0;
+	if (km_balance_account(an->balance, an->aggregate, an->mend, an->selection.from_time, events, keys, outcomes,
+			       count))
+		return km_error_set(error, -ENOMEM, "out of memory");
+	return 0;
+}
+
 /* keys, outcomes: of events, in the pipeline's arrays. */
 static int account(struct pipeline *p, const struct km_event *events, const uint32_t *keys, struct km_outcome *outcomes,
 		   size_t count, struct km_error *error)
@@ -96,6 +110,8 @@ static int account(struct pipeline *p, const struct km_event *events, const uint
 	if (an->mend && km_mend_run(an->mend, events, outcomes, count))
 		return km_error_set(error, -ENOMEM, "out of memory");
 	r = km_aggregate_account(an->aggregate, events, keys, outcomes, count, error);
+	if (!r)
+		r = account_balance(p, events, keys, outcomes, count, error);
 	if (!r)
 		r = account_selection(p, events, keys, outcomes, count, error);
 	if (!r && (an->options.visit || an->detail))
@@ -140,6 +156,7 @@ static int finish_counting(struct km_analysis *an, struct km_error *error)
 					    .naming = an->naming,
 					    .page_frees = an->page_frees,
 					    .end_time = an->end_time,
+					    .aliases = an->options.aliases,
 					    .units_per_second = an->buffer->unit == KM_CLOCK_NS ? 1000000000 : 0 };
 	bool is_first = !km_aggregate_is_finished(an->aggregate);
 	int r = km_aggregate_finish(an->aggregate, context.table, error);
@@ -438,6 +455,11 @@ static int start_counting(struct pipeline *p, uint64_t last_time, struct km_erro
 		km_aggregate_keep_on_loss(an->aggregate);
 	if (!r)
 		r = start_mending(an, error);
+	if (!r && an->options.slabinfo_before) {
+		an->balance = km_balance_new();
+		if (!an->balance)
+			r = km_error_set(error, -ENOMEM, "out of memory");
+	}
 	if (!r && an->options.has_leaks) {
 		an->leaks = km_leaks_new(an->reader, an->start_time, an->buffer->cpu_limit);
 		if (!an->leaks)
@@ -513,6 +535,8 @@ static void forget_pass(struct pipeline *p)
 	km_page_frees_free(an->page_frees);
 	an->page_frees = NULL;
 	an->timeline = NULL;
+	km_balance_free(an->balance);
+	an->balance = NULL;
 	an->sizes = NULL;
 	an->aggregate = NULL;
 	an->replay = NULL;
@@ -537,6 +561,7 @@ static int learn_names(struct pipeline *p, size_t buffer, struct km_error *error
 	an->options.visit = NULL;
 	an->options.has_leaks = false;
 	an->options.points_limit = 0;
+	an->options.slabinfo_before = NULL;
 	an->options.stops_at_until = false;
 	r = run_pass(p, buffer, error);
 	forget_pass(p);
@@ -597,14 +622,54 @@ static const char *find_doubt(const struct km_analysis *an, bool until_is_met)
 	return NULL;
 }
 
-/* Caches are asked about as events come, and this kernel's events name them only at the free. */
+/*
+ * Caches are asked about as events come, and this kernel's events name them
+ * only at the free. What is compared with slabinfo wants those names too
+ * that are told behind --time's end.
+ */
 static bool wants_names_first(const struct km_analysis *an)
 {
-	bool wants = an->selection.filter->cache.count > 0;
+	const struct km_filter *f = an->selection.filter;
+	bool wants = f->cache.count > 0;
 
 	for (unsigned i = 0; i < an->selection.by.count && an->options.points_limit; i++)
 		wants |= an->selection.by.fields[i] == KM_BY_CACHE;
+	wants |= an->options.slabinfo_before && f->has_time && !km_source_is_stream(an->reader->source);
 	return wants && (an->info->features & KM_TRACE_FREE_NAMES) && !(an->info->features & KM_TRACE_ALLOC_NAMES);
+}
+
+static enum km_slab_era find_slab_era(const struct km_analysis *an)
+{
+	if (an->info->frees_are_late)
+		return KM_SLAB_ERA_OLD;
+	return an->info->features & KM_TRACE_ALLOC_NAMES ? KM_SLAB_ERA_6_18 : KM_SLAB_ERA_5_16;
+}
+
+/* Beside slabinfo, and what aliases and slabinfo tell of each other's machine. */
+static int check_slabs(struct km_analysis *an, bool until_is_met, struct km_error *error)
+{
+	struct km_slab_check_input input = { .before = an->options.slabinfo_before,
+					     .after = an->options.slabinfo_after,
+					     .balance = an->balance,
+					     .aliases = an->options.aliases,
+					     .era = find_slab_era(an) };
+	size_t cpus = an->stats->cpus_count;
+	int r = 0;
+
+	if (an->balance) {
+		cpus = an->buffer->cpus_count > cpus ? an->buffer->cpus_count : cpus;
+		input.cpus_count = an->info->cpus_count > cpus ? an->info->cpus_count : (unsigned)cpus;
+		input.doubt = find_doubt(an, until_is_met);
+		if (km_balance_holes_count(an->balance) ||
+		    (an->health.flags[KM_START_LOST] && !an->selection.from_time))
+			input.doubt = "events were lost, and may be its allocations or frees";
+		r = km_balance_finish(an->balance, an->caches, an->reader);
+		r = r ? km_error_set(error, r, "out of memory") : km_slab_check_make(&input, &an->slab_check, error);
+	}
+	if (!r)
+		km_health_add_slabs(&an->health, an->balance ? &an->slab_check : NULL, an->options.aliases,
+				    an->aggregate);
+	return r;
 }
 
 int km_analysis_run(struct km_reader *reader, size_t buffer, const struct km_analysis_options *options,
@@ -649,6 +714,9 @@ int km_analysis_run(struct km_reader *reader, size_t buffer, const struct km_ana
 	if (an->health.live_is_doubtful && !p->until_is_met && an->options.on_loss != KM_ON_LOSS_KEEP)
 		km_aggregate_set_loss(an->aggregate);
 	km_health_add_replay(&an->health, an->info, an->stats, an->replay, an->aggregate, an->caches, an->naming);
+	r = check_slabs(an, p->until_is_met, error);
+	if (r)
+		goto fail;
 	if (an->leaks && km_aggregate_is_finished(an->aggregate) &&
 	    km_leaks_judge(an->leaks, find_doubt(an, p->until_is_met))) {
 		r = -ENOMEM;
@@ -678,6 +746,8 @@ void km_analysis_free(struct km_analysis *an)
 	km_health_release(&an->health);
 	km_detail_free(an->detail);
 	km_sizes_free(an->sizes);
+	km_slab_check_release(&an->slab_check);
+	km_balance_free(an->balance);
 	km_timeline_free(an->timeline);
 	km_page_frees_free(an->page_frees);
 	km_leaks_free(an->leaks);

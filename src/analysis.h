@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "aggregate.h"
+#include "balance.h"
 #include "caches.h"
 #include "detail.h"
 #include "error.h"
@@ -23,6 +24,9 @@
 #include "replay.h"
 #include "selection.h"
 #include "sizes.h"
+#include "slab_aliases.h"
+#include "slab_check.h"
+#include "slabinfo.h"
 #include "timeline.h"
 
 /* What happens to objects that live while events are lost. */
@@ -45,6 +49,10 @@ struct km_analysis_options {
 	bool has_leaks;        /* judge the selection's sites */
 	bool has_page_frees;   /* look for objects whose pages were freed: the reader hands out pages */
 	unsigned points_limit; /* of a timeline of the selection; 0: none */
+	const struct km_slab_aliases *aliases; /* of the recorded machine; borrowed; NULL: not known */
+	/* Compare with these; borrowed; NULL: not given. --time is the window of both, other filters are not looked at.
+	 */
+	const struct km_slabinfo *slabinfo_before, *slabinfo_after;
 	/*
 	 * Called for every slab event with what became of it (may be NULL).
 	 * key: of a selected allocation, else 0. Other than 0 stops; negative is an error.
@@ -78,6 +86,8 @@ struct km_analysis {
 	struct km_leaks *leaks;           /* NULL unless has_leaks */
 	struct km_page_frees *page_frees; /* NULL unless has_page_frees */
 	struct km_timeline *timeline;     /* NULL without points_limit */
+	struct km_balance *balance;       /* NULL unless slabinfo_before */
+	struct km_slab_check slab_check;  /* with rows only if slabinfo_before */
 	uint64_t start_time;              /* of the first event of any kind: time 0 */
 	uint64_t end_time;                /* of the last one, or --time's end: what ages count to */
 	bool has_slab_events;

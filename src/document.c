@@ -546,6 +546,8 @@ static int report_for_people(struct km_document *document, const struct km_analy
 	if (!r && !has_groups && !an->detail)
 		r = add_rows(document, an, KM_AXIS_CACHE, "caches", "Slab caches", options, PEOPLE_CACHES, false,
 			     error);
+	if (!r && an->balance)
+		km_document_add_slabinfo(state, an, options);
 	if (!r && an->leaks && !has_groups && !an->detail)
 		km_document_add_suspects(state, an, options->has_utf8);
 	if (!r && !has_groups)
@@ -586,6 +588,8 @@ static int report_for_machines(struct km_document *document, const struct km_ana
 		return r;
 	if (an->detail)
 		add_detail(state, an, options);
+	if (an->balance)
+		km_document_add_slabinfo(state, an, options);
 	km_document_add_overflow(state, an);
 	km_document_add_health(state, an);
 	km_document_put_head(state, "slab", NULL);

@@ -11,6 +11,7 @@
 #include "format.h"
 
 #define COLUMNS_LIMIT  64
+#define ALIASES_LIMIT  256
 #define PICTURE_BYTES  (KM_LEAKS_WINDOWS * 3 + 1)
 #define REASONS_SHOWN  20
 #define SECTION_REPORT 5 /* candidates in `report` */
@@ -21,6 +22,7 @@ struct view {
 	const struct km_leak *row;
 	struct km_site_name site;
 	bool has_utf8;
+	const char *aliases[ALIASES_LIMIT]; /* other names of the cache */
 	struct km_histogram windows;
 	uint64_t window_bins[KM_LEAKS_WINDOWS];
 	char ages[3 * KM_FORMAT_BYTES], pids[32], growth[KM_FORMAT_BYTES + 8], growth_error[KM_FORMAT_BYTES + 8],
@@ -69,6 +71,19 @@ static void get_address(struct view *v, struct km_cell *c)
 {
 	c->number = v->row->call_site;
 	c->is_null = c->number == KM_SITE_OTHERS || v->site.is_made_up;
+}
+
+static void get_shown_cache(struct view *v, struct km_cell *c)
+{
+	c->text = km_slab_aliases_shown(v->analysis->options.aliases, v->row->cache);
+}
+
+static void get_aliases(struct view *v, struct km_cell *c)
+{
+	size_t count = km_slab_aliases_of(v->analysis->options.aliases, v->row->cache, v->aliases, ALIASES_LIMIT);
+
+	c->list.items = v->aliases;
+	c->list.count = count < ALIASES_LIMIT ? count : ALIASES_LIMIT;
 }
 
 static void get_cache(struct view *v, struct km_cell *c)
@@ -303,6 +318,14 @@ static const struct leak_column {
 	{ { "cache", "cache", "slab cache or kmalloc class of most of the live bytes", KM_TYPE_STRING, WIDE },
 	  get_cache,
 	  NULL },
+	{ { "shown_cache", "cache", "the same with how many more names the cache has: pid(+3) (--slab-aliases)",
+	    KM_TYPE_STRING, MACHINE | PEOPLE },
+	  get_shown_cache,
+	  NULL },
+	{ { "aliases", "aliases", "the other names of that cache, sorted (--slab-aliases)", KM_TYPE_LIST,
+	    MACHINE | PEOPLE },
+	  get_aliases,
+	  NULL },
 	{ { "reason", "reason", "what the verdict comes from, in words", KM_TYPE_STRING, MACHINE }, get_reason, NULL },
 	{ { "grouped_with", "grouped with", "the reclaimable objects that there is one of these for each of",
 	    KM_TYPE_STRING, MACHINE },
@@ -426,6 +449,15 @@ static int next_row(void *state, struct km_cell *cells, struct km_error *error)
 	return 1;
 }
 
+/* For people pid(+3) stands for the name alone. */
+static void set_aliases_flags(struct km_column *column, get_value *get)
+{
+	if (get == get_cache || get == get_aliases)
+		column->flags = MACHINE;
+	else if (get == get_shown_cache)
+		column->flags = PEOPLE | WIDE;
+}
+
 size_t km_document_describe_leaks(struct km_column *columns, size_t limit)
 {
 	size_t count = 0;
@@ -453,10 +485,13 @@ struct km_section *km_document_add_leaks(struct document_state *state, const str
 	rows->count = first_count;
 	for (size_t i = 0; i < LEAK_COLUMNS; i++) {
 		const struct leak_column *source = &leak_columns[i];
+		size_t first = rows->columns_count;
 
 		add_column(rows, source, source->column.name, ticks && source->ticks_name);
 		if (ticks && source->ticks_name)
 			add_column(rows, source, source->ticks_name, false);
+		if (an->options.aliases)
+			set_aliases_flags(&rows->columns[first], source->get);
 	}
 	section = km_document_add_section(state, (struct km_section){ .path = "candidates",
 								      .title = "Leak candidates",

@@ -108,6 +108,10 @@ int km_document_add_timeline(struct km_document *document, const struct km_analy
 void km_document_timeline_fields(struct km_record *record, const struct km_analysis *analysis);
 void km_document_free_timeline(struct timeline_view *view);
 
+/* document_slabinfo.c: the analysis has a balance */
+void km_document_add_slabinfo(struct document_state *state, const struct km_analysis *analysis,
+			      const struct km_document_options *options);
+
 /* document_info.c */
 int km_document_fill_info(struct document_state *state, struct km_reader *reader, bool for_people,
 			  struct km_error *error);

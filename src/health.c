@@ -57,7 +57,9 @@ const char *km_warning_name(enum km_warning_code code)
 					     [KM_WARN_THROTTLED] = "throttled",
 					     [KM_WARN_ORDER_FORCED] = "order_forced",
 					     [KM_WARN_SYMBOLS_FOREIGN] = "symbols_foreign",
-					     [KM_WARN_NOTHING_SELECTED] = "nothing_selected" };
+					     [KM_WARN_NOTHING_SELECTED] = "nothing_selected",
+					     [KM_WARN_ALIASES_UNMATCHED] = "aliases_unmatched",
+					     [KM_WARN_SLABINFO_SIZES] = "slabinfo_sizes" };
 
 	return names[code];
 }
@@ -383,6 +385,44 @@ void km_health_add_replay(struct km_health *health, const struct km_trace_info *
 		     "no kernel symbols in the file: addresses are shown; --kallsyms takes a copy of the recorded "
 		     "boot's "
 		     "/proc/kallsyms");
+}
+
+/* kmalloc classes have the same names on every machine. */
+static void warn_of_aliases(struct km_health *health, const struct km_slab_aliases *aliases,
+			    const struct km_aggregate *aggregate)
+{
+	size_t count = km_aggregate_rows_count(aggregate, KM_AXIS_CACHE), named = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = km_aggregate_cache(aggregate, i);
+
+		if (strstr(name, "kmalloc-"))
+			continue;
+		if (km_slab_aliases_has(aliases, name))
+			return;
+		named++;
+	}
+	if (named)
+		warn(health, KM_WARN_ALIASES_UNMATCHED,
+		     "none of the %zu caches is in the listing of --slab-aliases, which has %zu names: it seems to be "
+		     "of "
+		     "another machine or boot",
+		     named, km_slab_aliases_count(aliases));
+}
+
+void km_health_add_slabs(struct km_health *health, const struct km_slab_check *check,
+			 const struct km_slab_aliases *aliases, const struct km_aggregate *aggregate)
+{
+	if (aliases)
+		warn_of_aliases(health, aliases, aggregate);
+	if (check && check->wrong_size_count) {
+		const struct km_slab_check_row *row = &check->rows[check->wrong_size_row];
+
+		warn(health, KM_WARN_SLABINFO_SIZES,
+		     "objects of %zu caches have another size in slabinfo (%.60s: %" PRIu64 " bytes, %" PRIu64
+		     " in the trace): it seems to be of another kernel, or of a boot with another slab_debug",
+		     check->wrong_size_count, row->name, row->listed_object_bytes, row->trace.object_bytes);
+	}
 }
 
 void km_health_release(struct km_health *health)

@@ -17,6 +17,8 @@
 #include "naming.h"
 #include "reader.h"
 #include "replay.h"
+#include "slab_aliases.h"
+#include "slab_check.h"
 
 /* The first that applies is the recording's; several may. */
 enum km_completeness { KM_HOLES, KM_START_LOST, KM_TAIL_LOST, KM_UNKNOWN, KM_COMPLETE, KM_COMPLETENESS_KINDS };
@@ -53,6 +55,8 @@ enum km_warning_code {
 	KM_WARN_ORDER_FORCED,
 	KM_WARN_SYMBOLS_FOREIGN,
 	KM_WARN_NOTHING_SELECTED,
+	KM_WARN_ALIASES_UNMATCHED,
+	KM_WARN_SLABINFO_SIZES,
 	KM_WARNING_CODES,
 };
 const char *km_warning_name(enum km_warning_code code);
@@ -90,6 +94,9 @@ void km_health_add_replay(struct km_health *health, const struct km_trace_info *
 			  const struct km_buffer_stats *stats, const struct km_replay *replay,
 			  const struct km_aggregate *aggregate, const struct km_caches *caches,
 			  struct km_naming *naming);
+/* Files of the recorded machine that seem to be another's. check, aliases NULL: not given. */
+void km_health_add_slabs(struct km_health *health, const struct km_slab_check *check,
+			 const struct km_slab_aliases *aliases, const struct km_aggregate *aggregate);
 void km_health_release(struct km_health *health);
 
 #endif

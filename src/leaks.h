@@ -141,6 +141,7 @@ struct km_leaks_context {
 	const struct km_page_frees *page_frees; /* NULL: nothing is known */
 	bool has_loss;                          /* events were lost at loss_time, the last such time */
 	uint64_t loss_time;
+	const struct km_slab_aliases *aliases; /* borrowed; NULL: none are known */
 };
 
 /*

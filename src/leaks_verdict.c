@@ -632,7 +632,7 @@ static void settle_cache(struct km_leaks *leaks, const struct holding *holdings,
 			 struct judged *judged)
 {
 	struct cache_births births = { 0 };
-	bool is_reclaimable = km_reclaimable_cache(holdings[0].cache);
+	bool is_reclaimable = km_reclaimable_cache(holdings[0].cache, leaks->context.aliases);
 	bool is_unnamed = !strncmp(holdings[0].cache, "(unnamed:", 9);
 	uint64_t matched = 0, known = 0;
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define KEEP_BEST_LIMIT 256 /* beyond it sorting all is cheaper */
+#define ALIASES_LIMIT   256
 
 enum object_column {
 	COLUMN_PTR,
@@ -18,6 +19,8 @@ enum object_column {
 	COLUMN_FUNCTION,
 	COLUMN_MODULE,
 	COLUMN_CACHE,
+	COLUMN_SHOWN_CACHE,
+	COLUMN_ALIASES,
 	COLUMN_REQUESTED,
 	COLUMN_ALLOCATED,
 	COLUMN_AGE_NS,
@@ -38,6 +41,11 @@ static const struct km_column object_columns[OBJECT_COLUMNS] = {
 	[COLUMN_MODULE] = { "module", "module", "its module, null for the kernel itself", KM_TYPE_STRING,
 			    KM_COLUMN_MACHINE },
 	[COLUMN_CACHE] = { "cache", "cache", "slab cache or kmalloc class", KM_TYPE_STRING, 0 },
+	[COLUMN_SHOWN_CACHE] = { "shown_cache", "cache",
+				 "the same with how many more names the cache has: pid(+3) (--slab-aliases)",
+				 KM_TYPE_STRING, KM_COLUMN_MACHINE | KM_COLUMN_PEOPLE },
+	[COLUMN_ALIASES] = { "aliases", "aliases", "the other names of its cache, sorted (--slab-aliases)",
+			     KM_TYPE_LIST, KM_COLUMN_MACHINE | KM_COLUMN_PEOPLE },
 	[COLUMN_REQUESTED] = { "requested_bytes", "asked", "bytes asked for", KM_TYPE_COUNT, 0 },
 	[COLUMN_ALLOCATED] = { "allocated_bytes", "given", "bytes given", KM_TYPE_COUNT, 0 },
 	[COLUMN_AGE_NS] = { "age_ns", "age", "time from its allocation to the end", KM_TYPE_DURATION, 0 },
@@ -73,6 +81,7 @@ struct km_objects {
 	} sort[KM_SORT_KEYS_LIMIT + 2];
 	unsigned sort_count;
 	struct key_names *names;
+	const char *aliases[ALIASES_LIMIT]; /* of the row being handed out */
 	size_t names_room;
 	uint32_t *slots; /* indexes of the table's slots, in order; slots_count <= 2^32 */
 	size_t total, shown, at;
@@ -115,6 +124,14 @@ static int names_of(struct km_objects *o, uint32_t key, struct key_names **ret_n
 	}
 	*ret_names = &o->names[key];
 	return 0;
+}
+
+static void fill_aliases(struct km_objects *o, const char *cache, struct km_cell *cell)
+{
+	size_t count = km_slab_aliases_of(o->analysis->options.aliases, cache, o->aliases, ALIASES_LIMIT);
+
+	cell->list.items = o->aliases;
+	cell->list.count = count < ALIASES_LIMIT ? count : ALIASES_LIMIT;
 }
 
 static void fill_cell(const struct km_objects *o, const struct km_object *object, enum object_column column,
@@ -164,6 +181,11 @@ static void fill_cell(const struct km_objects *o, const struct km_object *object
 		break;
 	case COLUMN_UNCERTAIN:
 		cell->flag = o->is_all_uncertain || (o->has_loss && object->time < o->loss_time);
+		break;
+	case COLUMN_SHOWN_CACHE:
+		cell->text = km_slab_aliases_shown(o->analysis->options.aliases, names->cache);
+		break;
+	case COLUMN_ALIASES: /* fill_aliases() */
 		break;
 	case COLUMN_WEIGHT:
 		cell->number = UINT64_C(1) << o->table->k;
@@ -286,6 +308,14 @@ static int collect(struct km_objects *o, size_t limit, struct km_error *error)
 	return 0;
 }
 
+/* For people pid(+3) stands for the name alone. */
+static unsigned flags_with_aliases(enum object_column column, unsigned flags)
+{
+	if (column == COLUMN_CACHE || column == COLUMN_ALIASES)
+		return KM_COLUMN_MACHINE;
+	return column == COLUMN_SHOWN_CACHE ? KM_COLUMN_PEOPLE : flags;
+}
+
 int km_objects_new(const struct km_analysis *analysis, const struct km_sort *sort, size_t limit,
 		   struct km_objects **ret_objects, struct km_error *error)
 {
@@ -310,6 +340,9 @@ int km_objects_new(const struct km_analysis *analysis, const struct km_sort *sor
 			o->columns[o->columns_count].flags |= KM_COLUMN_MACHINE;
 		if (i == COLUMN_WEIGHT && km_replay_when_full(analysis->replay) == KM_WHEN_FULL_SAMPLE)
 			o->columns[o->columns_count].flags = KM_COLUMN_MACHINE;
+		if (analysis->options.aliases)
+			o->columns[o->columns_count].flags =
+				flags_with_aliases((enum object_column)i, o->columns[o->columns_count].flags);
 		o->columns_count++;
 	}
 	r = make_sort(o, sort, error);
@@ -357,7 +390,10 @@ int km_objects_next(void *state, struct km_cell *cells, struct km_error *error)
 	if (o->at == o->shown)
 		return 0;
 	km_slot_unpack(&o->table->slots[o->slots[o->at++]], &object);
-	for (size_t i = 0; i < o->columns_count; i++)
+	for (size_t i = 0; i < o->columns_count; i++) {
 		fill_cell(o, &object, o->ids[i], &cells[i]);
+		if (o->ids[i] == COLUMN_ALIASES)
+			fill_aliases(o, o->names[object.key].cache, &cells[i]);
+	}
 	return 1;
 }

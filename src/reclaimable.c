@@ -97,9 +97,10 @@ bool km_reclaimable_is_inode_cache(const char *name)
 	return strcmp(name, "lsm_inode_cache") != 0 && MATCHES(name, inode_caches);
 }
 
-bool km_reclaimable_cache(const char *name)
+bool km_reclaimable_cache(const char *name, const struct km_slab_aliases *listing)
 {
-	return !MATCHES(name, pinned_caches) && (km_reclaimable_is_inode_cache(name) || MATCHES(name, other_caches));
+	return !MATCHES(name, pinned_caches) && (km_reclaimable_is_inode_cache(name) || MATCHES(name, other_caches) ||
+						 km_slab_aliases_is_reclaimable(listing, name));
 }
 
 bool km_reclaimable_function(const char *function)

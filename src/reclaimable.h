@@ -2,7 +2,9 @@
 /*
  * reclaimable: which slab caches the kernel empties by itself under memory
  * pressure, and which call sites are the slab allocator's own bookkeeping.
- * It knows names only; it does not look at a trace or at this machine.
+ * It knows names, and
+ * flags where it is given a listing of them; it does not look at a trace or at
+ * this machine.
  *
  * Source of the caches: those whose reclaim_account in /sys/kernel/slab is 1
  * (SLAB_RECLAIM_ACCOUNT) on Linux 6.18.44 with ext4, btrfs, xfs, erofs,
@@ -18,8 +20,14 @@
 
 #include <stdbool.h>
 
-/* Whether the cache of this name holds what the kernel can drop and read again. */
-bool km_reclaimable_cache(const char *name);
+#include "slab_aliases.h"
+
+/*
+ * Whether the cache of this name holds what the kernel can drop and read
+ * again: by its name, or by its flag in a listing of /sys/kernel/slab made on
+ * the recorded machine (NULL: there is none). Pinned ones never are.
+ */
+bool km_reclaimable_cache(const char *name, const struct km_slab_aliases *listing);
 /* Whether it holds inodes: other objects, such as security blobs, are made and freed one for one with them. */
 bool km_reclaimable_is_inode_cache(const char *name);
 /*

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SITE_CACHES_LIMIT 64
+#define ALIASES_LIMIT     256
 
 /* A row being handed out, and what its cells point to. */
 struct row_view {
@@ -17,62 +18,79 @@ struct row_view {
 	struct km_site_name site;
 	const char *caches[SITE_CACHES_LIMIT];
 	size_t caches_count;
+	const char *aliases[ALIASES_LIMIT]; /* other names of the cache */
 };
 
 /* --- values --- */
 
-typedef void get_value(const struct row_view *view, struct km_cell *cell);
+typedef void get_value(struct row_view *view, struct km_cell *cell);
 
-static void get_symbol(const struct row_view *v, struct km_cell *c)
+static void get_symbol(struct row_view *v, struct km_cell *c)
 {
 	c->text = v->site.symbol;
 }
 
-static void get_function(const struct row_view *v, struct km_cell *c)
+static void get_function(struct row_view *v, struct km_cell *c)
 {
 	c->text = v->site.function;
 }
 
-static void get_module(const struct row_view *v, struct km_cell *c)
+static void get_module(struct row_view *v, struct km_cell *c)
 {
 	c->text = v->site.module;
 	c->is_null = !v->site.module[0];
 }
 
-static void get_address(const struct row_view *v, struct km_cell *c)
+static void get_address(struct row_view *v, struct km_cell *c)
 {
 	c->number = km_aggregate_site(v->analysis->aggregate, v->index);
 	c->is_null = c->number == KM_SITE_OTHERS || v->site.is_made_up;
 }
 
-static void get_caches(const struct row_view *v, struct km_cell *c)
+static void get_caches(struct row_view *v, struct km_cell *c)
 {
 	c->list.items = v->caches;
 	c->list.count = v->caches_count;
 }
 
-static void get_cache_name(const struct row_view *v, struct km_cell *c)
+static void get_cache_name(struct row_view *v, struct km_cell *c)
 {
 	c->text = km_aggregate_cache(v->analysis->aggregate, v->index);
 }
 
-static void get_object_bytes(const struct row_view *v, struct km_cell *c)
+static void get_shown_name(struct row_view *v, struct km_cell *c)
+{
+	c->text = km_slab_aliases_shown(v->analysis->options.aliases,
+					km_aggregate_cache(v->analysis->aggregate, v->index));
+}
+
+static void get_aliases(struct row_view *v, struct km_cell *c)
+{
+	size_t count =
+		km_slab_aliases_of(v->analysis->options.aliases, km_aggregate_cache(v->analysis->aggregate, v->index),
+				   v->aliases, ALIASES_LIMIT);
+
+	c->list.items = v->aliases;
+	c->list.count = count < ALIASES_LIMIT ? count : ALIASES_LIMIT;
+}
+
+static void get_object_bytes(struct row_view *v, struct km_cell *c)
 {
 	c->number = km_aggregate_cache_object_bytes(v->analysis->aggregate, v->index);
 	c->is_null = !c->number;
 }
 
-static void get_sites_count(const struct row_view *v, struct km_cell *c)
+static void get_sites_count(struct row_view *v, struct km_cell *c)
 {
 	c->number = v->row.sites_count;
 }
 
-static void get_live_mark(const struct row_view *v, struct km_cell *c)
+static void get_live_mark(struct row_view *v, struct km_cell *c)
 {
 	c->text = km_live_mark(v->row.live_is);
 }
 
-static void get_live_is(const struct row_view *v, struct km_cell *c)
+static void get_live_is(struct row_view *v, struct km_cell *c)
 {
 	c->text = km_live_is_name(v->row.live_is);
 }
@@ -87,43 +105,43 @@ static const struct km_leak *leak_of(const struct row_view *v, struct km_cell *c
 	return leak && leak->verdict == KM_VERDICT_LEAK ? leak : NULL;
 }
 
-static void get_leaks_count(const struct row_view *v, struct km_cell *c)
+static void get_leaks_count(struct row_view *v, struct km_cell *c)
 {
 	const struct km_leak *leak = leak_of(v, c);
 
 	c->number = leak ? leak->live_count : 0;
 }
 
-static void get_leaks_bytes(const struct row_view *v, struct km_cell *c)
+static void get_leaks_bytes(struct row_view *v, struct km_cell *c)
 {
 	const struct km_leak *leak = leak_of(v, c);
 
 	c->number = leak ? leak->live_bytes : 0;
 }
 
-static void get_live_waste(const struct row_view *v, struct km_cell *c)
+static void get_live_waste(struct row_view *v, struct km_cell *c)
 {
 	c->number = v->row.sums.live_bytes - v->row.sums.live_requested_bytes;
 }
 
-static void get_total_waste(const struct row_view *v, struct km_cell *c)
+static void get_total_waste(struct row_view *v, struct km_cell *c)
 {
 	c->number = v->row.sums.total_allocated_bytes - v->row.sums.total_requested_bytes;
 }
 
-static void get_peak_is(const struct row_view *v, struct km_cell *c)
+static void get_peak_is(struct row_view *v, struct km_cell *c)
 {
 	c->text = km_row_peak_is(&v->row);
 }
 
 /* Of an estimate of none it is not known. */
-static void get_live_error_bytes(const struct row_view *v, struct km_cell *c)
+static void get_live_error_bytes(struct row_view *v, struct km_cell *c)
 {
 	c->number = v->row.live_error_bytes;
 	c->is_null = v->row.error_is_unknown;
 }
 
-static void get_live_error_count(const struct row_view *v, struct km_cell *c)
+static void get_live_error_count(struct row_view *v, struct km_cell *c)
 {
 	c->number = v->row.live_error_count;
 	c->is_null = v->row.error_is_unknown;
@@ -136,14 +154,14 @@ static void set_bound(struct km_cell *c, const struct km_bounds *bounds, bool is
 }
 
 /* What a number may really be. */
-#define BOUNDS(function, member)                                                \
-	static void function##_min(const struct row_view *v, struct km_cell *c) \
-	{                                                                       \
-		set_bound(c, &v->row.bounds.member, false);                     \
-	}                                                                       \
-	static void function##_max(const struct row_view *v, struct km_cell *c) \
-	{                                                                       \
-		set_bound(c, &v->row.bounds.member, true);                      \
+#define BOUNDS(function, member)                                          \
+	static void function##_min(struct row_view *v, struct km_cell *c) \
+	{                                                                 \
+		set_bound(c, &v->row.bounds.member, false);               \
+	}                                                                 \
+	static void function##_max(struct row_view *v, struct km_cell *c) \
+	{                                                                 \
+		set_bound(c, &v->row.bounds.member, true);                \
 	}
 BOUNDS(get_live_bytes, live_bytes)
 BOUNDS(get_live_count, live_count)
@@ -151,63 +169,63 @@ BOUNDS(get_peak_bytes, peak_live_bytes)
 BOUNDS(get_peak_count, peak_live_count)
 #undef BOUNDS
 
-static void get_peak_time(const struct row_view *v, struct km_cell *c)
+static void get_peak_time(struct row_view *v, struct km_cell *c)
 {
 	c->number = v->row.level.peak_time - v->analysis->start_time;
 	c->is_null = !v->row.level.peak_live_bytes;
 }
 
-static void get_oldest_age(const struct row_view *v, struct km_cell *c)
+static void get_oldest_age(struct row_view *v, struct km_cell *c)
 {
 	c->number = v->analysis->end_time - v->row.oldest_time;
 	c->is_null = !v->row.has_survivors;
 }
 
-static void get_newest_age(const struct row_view *v, struct km_cell *c)
+static void get_newest_age(struct row_view *v, struct km_cell *c)
 {
 	c->number = v->analysis->end_time - v->row.newest_time;
 	c->is_null = !v->row.has_survivors;
 }
 
-static void get_lifetime_count(const struct row_view *v, struct km_cell *c)
+static void get_lifetime_count(struct row_view *v, struct km_cell *c)
 {
 	c->number = v->row.lifetimes.count;
 }
 
-static void get_lifetime_min(const struct row_view *v, struct km_cell *c)
+static void get_lifetime_min(struct row_view *v, struct km_cell *c)
 {
 	c->number = v->row.lifetimes.min;
 	c->is_null = !v->row.lifetimes.count;
 }
 
-static void get_lifetime_max(const struct row_view *v, struct km_cell *c)
+static void get_lifetime_max(struct row_view *v, struct km_cell *c)
 {
 	c->number = v->row.lifetimes.max;
 	c->is_null = !v->row.lifetimes.count;
 }
 
-static void get_lifetime_p50(const struct row_view *v, struct km_cell *c)
+static void get_lifetime_p50(struct row_view *v, struct km_cell *c)
 {
 	c->number = km_histogram_quantile(&v->row.lifetimes, 0.5);
 	c->is_null = !v->row.lifetimes.count;
 }
 
-static void get_lifetime_p99(const struct row_view *v, struct km_cell *c)
+static void get_lifetime_p99(struct row_view *v, struct km_cell *c)
 {
 	c->number = km_histogram_quantile(&v->row.lifetimes, 0.99);
 	c->is_null = !v->row.lifetimes.count;
 }
 
-static void get_lifetime_histogram(const struct row_view *v, struct km_cell *c)
+static void get_lifetime_histogram(struct row_view *v, struct km_cell *c)
 {
 	c->histogram = &v->row.lifetimes;
 }
 
 /* Metrics that are a number of the row as it is. */
-#define PLAIN(function, member)                                           \
-	static void function(const struct row_view *v, struct km_cell *c) \
-	{                                                                 \
-		c->number = v->row.member;                                \
+#define PLAIN(function, member)                                     \
+	static void function(struct row_view *v, struct km_cell *c) \
+	{                                                           \
+		c->number = v->row.member;                          \
 	}
 PLAIN(get_live_bytes, sums.live_bytes)
 PLAIN(get_live_count, sums.live_count)
@@ -240,6 +258,8 @@ PLAIN(get_kept_live_bytes, kept.live_bytes)
 enum axis_bit { SITES = 1 << KM_AXIS_SITE, CACHES = 1 << KM_AXIS_CACHE, GROUPS = 1 << KM_AXIS_GROUP, ALL = 7 };
 /* With the axes: machines are shown it of a replay that samples; of others it is NAMED only. */
 #define SAMPLE 8
+/* Likewise, where the names that caches share are known: people see the one, machines are given the other. */
+#define ALIASES 16
 
 #define WIDE    KM_COLUMN_WIDE
 #define MACHINE KM_COLUMN_MACHINE
@@ -256,6 +276,15 @@ static const struct metric_row {
 	    KM_COLUMN_FLEX | KM_COLUMN_LAST },
 	  get_cache_name,
 	  CACHES,
+	  NULL },
+	{ { "shown_name", "cache", "the same with how many more names the cache has: pid(+3) (--slab-aliases)",
+	    KM_TYPE_STRING, NAMED },
+	  get_shown_name,
+	  CACHES | ALIASES,
+	  NULL },
+	{ { "aliases", "aliases", "the other names of the cache, sorted (--slab-aliases)", KM_TYPE_LIST, NAMED },
+	  get_aliases,
+	  CACHES | ALIASES,
 	  NULL },
 	{ { "symbol", "site", "call site: function+offset [module]", KM_TYPE_STRING, KM_COLUMN_FLEX | KM_COLUMN_LAST },
 	  get_symbol,
@@ -540,10 +569,22 @@ static void add_column(struct km_rows *rows, struct km_column column, struct col
 	rows->sources[rows->columns_count++] = source;
 }
 
-/* Without an analysis there are no columns of a sample: what comes from elsewhere does not have them. */
+/* For people pid(+3) stands for the name alone. */
+static unsigned flags_with_aliases(const struct metric_row *metric, unsigned flags)
+{
+	if (metric->get == get_cache_name)
+		return flags | MACHINE;
+	if (metric->get == get_shown_name)
+		return KM_COLUMN_PEOPLE | KM_COLUMN_FLEX | KM_COLUMN_LAST;
+	return metric->get == get_aliases ? MACHINE : flags;
+}
+
+/* Without an analysis there are no columns of a sample, and no aliases: what comes from elsewhere does not have them.
+ */
 static void add_metrics(struct km_rows *rows, bool ticks)
 {
 	bool samples = rows->analysis && km_replay_when_full(rows->analysis->replay) == KM_WHEN_FULL_SAMPLE;
+	bool has_aliases = rows->analysis && rows->analysis->options.aliases;
 
 	for (size_t i = 0; i < METRICS; i++) {
 		const struct metric_row *metric = &metric_rows[i];
@@ -551,8 +592,10 @@ static void add_metrics(struct km_rows *rows, bool ticks)
 
 		if (!(metric->axes & (1U << rows->axis)))
 			continue;
-		if (metric->axes & SAMPLE && !rows->analysis)
+		if (metric->axes & (SAMPLE | ALIASES) && !rows->analysis)
 			continue;
+		if (has_aliases)
+			column.flags = flags_with_aliases(metric, column.flags);
 		if (metric->axes & SAMPLE && samples)
 			column.flags = metric->get == get_live_error_bytes ? 0 : MACHINE;
 		if (ticks && metric->ticks_name) {
@@ -635,7 +678,7 @@ static int load_row(struct row_view *view, bool lifetimes, struct km_error *erro
 	return 0;
 }
 
-static void fill_cell(const struct km_rows *rows, const struct row_view *view, size_t column, struct km_cell *cell)
+static void fill_cell(const struct km_rows *rows, struct row_view *view, size_t column, struct km_cell *cell)
 {
 	const struct column_source *source = &rows->sources[column];
 

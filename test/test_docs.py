@@ -20,6 +20,8 @@ TREE = pathlib.Path(__file__).resolve().parent.parent
 FIXTURES = TREE / "test" / "fixtures"
 MANUAL = TREE / "man" / "kmstat.1"
 SLAB4 = FIXTURES / "x86_64-6.18-slab4-wl.dat"
+ALIASES = FIXTURES / "x86_64-6.18.slab-aliases"
+LEAKY = FIXTURES / "x86_64-6.12-gt-leaky.dat"
 COMMANDS = ("report", "compare", "objects", "leaks", "timeline", "events", "size", "info", "merge", "completion", "help")
 # Keys with --when-full sample only.
 OF_SAMPLES = r"overflow\.(rate|halvings|first_halving)|sampled_out|purged|totals\.(live_error|sample)"
@@ -160,8 +162,8 @@ class TestManual(unittest.TestCase):
         sites = first_words(kmstat("report", "--sort", "help"))
         groups = first_words(kmstat("report", "--by", "cache", "--sort", "help")) - {"key.cache"}
         self.assertEqual(first_words(kmstat("report", "--fields", "help")), sites)
-        caches = json.loads(kmstat("report", "--json", SLAB4))["caches"][0]
-        of_caches = {name.removesuffix("[]") for name in keys_of(caches)}
+        caches = json.loads(kmstat("report", "--json", SLAB4, "--slab-aliases", ALIASES))["caches"]
+        of_caches = {name.removesuffix("[]").removeprefix("[].") for name in keys_of(caches)} | {"shown_name"}
         self.assertEqual(said, sites | groups | of_caches)
 
     def test_columns_of_objects_and_events(self):
@@ -202,9 +204,10 @@ class TestManual(unittest.TestCase):
         if "trace.file" in keys and "sources[]" in keys:
             keys |= {key.replace("trace.", "sources[].", 1) for key in keys if key.startswith("trace.")}
         columns = self.manual.names("COLUMNS", "Call sites, caches and groups")
-        columns = {name + "[]" if name in ("caches", "lifetime_ns.histogram") else name for name in columns}
-        objects = self.manual.names("COLUMNS", "Live objects")
-        leaks = {name + "[]" if name == "factors.windows" else name
+        columns = {name + "[]" if name in ("caches", "aliases", "lifetime_ns.histogram") else name for name in columns}
+        objects = {name + "[]" if name == "aliases" else name
+                   for name in self.manual.names("COLUMNS", "Live objects")}
+        leaks = {name + "[]" if name in ("factors.windows", "aliases") else name
                  for name in self.manual.names("COLUMNS", "Leak candidates")}
         fields = {"key." + name for name in self.manual.names("COLUMNS", "Fields of --by")}
         for key, names in (("sites", columns), ("caches", columns), ("groups", columns | fields),
@@ -236,6 +239,9 @@ class TestManual(unittest.TestCase):
             json.loads(kmstat("report", "--json", "--by", "gfp,size", SLAB4)),
             json.loads(kmstat("report", "--json", "--function", "copy*", "--detail", "--objects", "256", SLAB4)),
             json.loads(kmstat("report", "--json", "--on-loss", "reset", lost)),
+            json.loads(kmstat("report", "--json", "--slabinfo", f"{LEAKY.with_suffix('.slabinfo-before')},"
+                              f"{LEAKY.with_suffix('.slabinfo-after')}", LEAKY)),
+            json.loads(kmstat("report", "--json", "--slab-aliases", ALIASES, SLAB4)),
             json.loads(kmstat("report", "--json", "--objects", "64", "--when-full", "sample", "--on-loss", "reset", lost)))
 
     def test_keys_of_merge(self):
@@ -270,6 +276,7 @@ class TestManual(unittest.TestCase):
         self.check_keys(
             self.documented_keys("All commands but events", "report and objects", "objects"),
             json.loads(kmstat("objects", "--json", "--objects", "256", SLAB4)),
+            json.loads(kmstat("objects", "--json", "--slab-aliases", ALIASES, SLAB4)),
             json.loads(kmstat("objects", "--json", "--objects", "256", "--when-full", "sample", SLAB4)),
             json.loads(kmstat("objects", "--json", *chosen, SLAB4)))
 
@@ -286,7 +293,7 @@ class TestManual(unittest.TestCase):
         of_rows = {key for key in own if key.endswith("[].points")}
         own = own - of_rows | {f"{key}.{span}[]" for key in of_rows for span in spans}
         self.check_keys(
-            {key for key in report if not re.match(r"(caches|detail)\b", key) and
+            {key for key in report if not re.match(r"(caches|detail|slabinfo)\b", key) and
              not re.search(OF_SAMPLES, key)} - {"totals.reset_count"} | own,
             json.loads(kmstat("timeline", "--json", "--objects", "256", SLAB4)),
             json.loads(kmstat("timeline", "--json", "--by", "site,cache", SLAB4)))
@@ -294,10 +301,11 @@ class TestManual(unittest.TestCase):
     def test_keys_of_leaks(self):
         report = self.documented_keys("All commands but events", "report and objects", "report")
         self.check_keys(
-            {key for key in report if not re.match(r"(sites|caches|groups|by|detail)\b", key) and
+            {key for key in report if not re.match(r"(sites|caches|groups|by|detail|slabinfo)\b", key) and
              not re.search(OF_SAMPLES, key)} - {"totals.reset_count"} |
             self.documented_keys("leaks"),
-            json.loads(kmstat("leaks", "--json", "--objects", "256", SLAB4)))
+            json.loads(kmstat("leaks", "--json", "--objects", "256", SLAB4)),
+            json.loads(kmstat("leaks", "--json", "--slab-aliases", ALIASES, SLAB4)))
 
     def test_keys_of_info(self):
         self.check_keys(

@@ -11,9 +11,9 @@ START_TEST(caches_are_known_by_name)
 					  "",     "xinode_cachex" };
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
-		ck_assert_msg(km_reclaimable_cache(yes[i]), "%s", yes[i]);
+		ck_assert_msg(km_reclaimable_cache(yes[i], NULL), "%s", yes[i]);
 	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
-		ck_assert_msg(!km_reclaimable_cache(no[i]), "%s", no[i]);
+		ck_assert_msg(!km_reclaimable_cache(no[i], NULL), "%s", no[i]);
 }
 END_TEST
 
@@ -21,9 +21,9 @@ END_TEST
 START_TEST(pinned_inodes_are_inodes_but_not_reclaimable)
 {
 	ck_assert(km_reclaimable_is_inode_cache("sock_inode_cache"));
-	ck_assert(!km_reclaimable_cache("sock_inode_cache"));
+	ck_assert(!km_reclaimable_cache("sock_inode_cache", NULL));
 	ck_assert(km_reclaimable_is_inode_cache("shmem_inode_cache"));
-	ck_assert(!km_reclaimable_cache("shmem_inode_cache"));
+	ck_assert(!km_reclaimable_cache("shmem_inode_cache", NULL));
 	ck_assert(!km_reclaimable_is_inode_cache("dentry"));
 }
 END_TEST
@@ -32,7 +32,7 @@ END_TEST
 START_TEST(blobs_of_inodes_are_no_inodes)
 {
 	ck_assert(!km_reclaimable_is_inode_cache("lsm_inode_cache"));
-	ck_assert(!km_reclaimable_cache("lsm_inode_cache"));
+	ck_assert(!km_reclaimable_cache("lsm_inode_cache", NULL));
 }
 END_TEST
 

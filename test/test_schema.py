@@ -42,6 +42,7 @@ ONE = [name for name in SLAB if name not in MANY_BUFFERS]
 WL = "x86_64-6.18-slab4-wl.dat"
 LEAKY = "x86_64-6.12-gt-leaky.dat"
 LOST = "x86_64-5.10-lost.dat"
+ALIASES = "x86_64-6.18.slab-aliases"
 
 SUMS = [
     "allocs_count", "tracked_count", "failed_count", "doubled_count", "overflowed_count", "overflowed_bytes",
@@ -170,6 +171,61 @@ class Test(unittest.TestCase):
                     self.follows(read("report", name, *variant))
         for loss in ("taint", "keep", "reset"):
             self.follows(read("report", LOST, "--on-loss", loss))
+
+    def test_slabinfo(self):
+        """What is counted of each cache beside slabinfo is what the report counts by another way."""
+        copies = [LEAKY.replace(".dat", ".slabinfo-" + end) for end in ("before", "after")]
+        for name in ONE:
+            with self.subTest(file=name):
+                report = read("report", name, "--slabinfo", ",".join(copies), "--objects", "64")
+                self.follows(report)
+                slabinfo = report["slabinfo"]
+                rows = {row["cache"]: row for row in slabinfo["caches"]}
+                self.assertEqual(len(rows), len(slabinfo["caches"]))
+                for cache in report["caches"]:
+                    row = rows.get(cache["name"])
+                    wanted = (cache["tracked_count"] + cache["overflowed_count"], cache["overflowed_count"],
+                              cache["matched_frees_count"], cache["implied_frees_count"])
+                    if not row:
+                        self.assertEqual(wanted, (0, 0, 0, 0))
+                        continue
+                    self.assertEqual((row["allocs_count"], row["overflowed_count"], row["matched_frees_count"],
+                                      row["implied_frees_count"]), wanted)
+                unmatched = sum(row["unmatched_frees_count"] for row in rows.values())
+                self.assertEqual(unmatched + slabinfo["unknown_frees_count"],
+                                 report["totals"]["unmatched_frees_count"])
+                for row in rows.values():
+                    self.check_slabinfo_row(row)
+                for key, wanted in (("agree_count", True), ("differ_count", False), ("not_compared_count", None)):
+                    self.assertEqual(slabinfo[key], sum(row["agrees"] is wanted for row in rows.values()))
+        for arguments in (("--slabinfo", copies[0]), ("--slabinfo", ",".join(copies), "--time", "20%,70%"),
+                          ("--slabinfo", ",".join(copies), "--by", "comm", "--cache", "nosuch"),
+                          ("--slab-aliases", ALIASES)):
+            self.follows(read("report", LEAKY, *arguments))
+        self.follows(read("leaks", WL, "--slab-aliases", ALIASES))
+        self.follows(read("objects", WL, "--slab-aliases", ALIASES))
+
+    def check_slabinfo_row(self, row):
+        self.assertEqual(row["trace_change_count"],
+                         row["allocs_count"] - row["matched_frees_count"] - row["unmatched_frees_count"] -
+                         row["implied_frees_count"])
+        if row["agrees"] is None:
+            self.assertIsNone(row["difference_count"])
+            return
+        self.assertEqual(row["slabinfo_change_count"], row["after_count"] - row["before_count"])
+        self.assertEqual(row["difference_count"], row["slabinfo_change_count"] - row["trace_change_count"])
+        self.assertEqual(row["agrees"], abs(row["difference_count"]) <= row["tolerance_count"])
+
+    def test_slabinfo_of_two_windows(self):
+        """What happened in a window is what happened in its halves."""
+        before = LEAKY.replace(".dat", ".slabinfo-before")
+        for name in (LEAKY, WL):
+            changes = []
+            for window in ("20%,50%", "50%,70%", "20%,70%"):
+                rows = read("report", name, "--slabinfo", before, "--time", window)["slabinfo"]["caches"]
+                changes.append(collections.Counter({row["cache"]: row["trace_change_count"] for row in rows}))
+            for cache in set().union(*changes):
+                self.assertEqual(changes[0][cache] + changes[1][cache], changes[2][cache], (name, cache))
 
     # --- comparisons and rules ---
 

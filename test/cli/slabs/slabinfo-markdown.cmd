@@ -1,0 +1,1 @@
+kmstat report --format markdown --time '@gt-leaky.before end,@gt-leaky.after begin' --slabinfo x86_64-6.12-gt-leaky.slabinfo-before,x86_64-6.12-gt-leaky.slabinfo-after x86_64-6.12-gt-leaky.dat -n 3 | sed -n '/Caches against/,/<\/details>/p'
