@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis.h"
 #include "compare.h"
 #include "document.h"
+#include "fixture.h"
 #include "gate_lookup.h"
 #include "output.h"
 #include "run_merge.h"
@@ -90,6 +92,8 @@ enum what {
 	SIZE_JSON,
 	TIMELINE_TABLE,
 	TIMELINE_JSON,
+	SLABS_TABLE,
+	SLABS_JSON,
 	INFO_TABLE,
 	MERGED_JSON,
 	COMPARED_MARKDOWN,
@@ -98,7 +102,8 @@ enum what {
 
 static bool is_table(enum what what)
 {
-	return what == REPORT_TABLE || what == LEAKS_TABLE || what == TIMELINE_TABLE || what == INFO_TABLE;
+	return what == REPORT_TABLE || what == LEAKS_TABLE || what == TIMELINE_TABLE || what == SLABS_TABLE ||
+	       what == INFO_TABLE;
 }
 
 static int write_document(struct km_document *document, enum what what, FILE *out, struct km_error *error)
@@ -203,12 +208,42 @@ static int compare(const struct km_analysis *analysis, enum what what, FILE *out
 	return r;
 }
 
+/* What the recorded machine said of its caches. */
+struct slabs {
+	struct km_slab_aliases *aliases;
+	struct km_slabinfo before, after;
+};
+
+static const char *listing_path, *before_path, *after_path; /* of slabs_*() */
+
+static int load_slabs(struct slabs *slabs, struct km_analysis_options *options, struct km_error *error)
+{
+	int r = km_slab_aliases_load(listing_path, &slabs->aliases, error);
+
+	if (!r)
+		r = km_slabinfo_load(before_path, &slabs->before, error);
+	if (!r)
+		r = km_slabinfo_load(after_path, &slabs->after, error);
+	options->aliases = slabs->aliases;
+	options->slabinfo_before = &slabs->before;
+	options->slabinfo_after = &slabs->after;
+	return r;
+}
+
+static void release_slabs(struct slabs *slabs)
+{
+	km_slab_aliases_free(slabs->aliases);
+	km_slabinfo_release(&slabs->before);
+	km_slabinfo_release(&slabs->after);
+}
+
 static int analyse(struct km_reader *reader, enum what what, FILE *out, struct km_error *error)
 {
 	struct km_filter filter = { .min_size_bytes = 1 };
 	struct km_analysis_options options = { .filter = &filter, .max_memory_bytes = 1 << 20, .has_detail = true };
 	struct km_document_options document_options = { .audience = KM_FOR_MACHINES };
 	struct km_analysis *analysis = NULL;
+	struct slabs listed = { 0 };
 	struct km_document document;
 	int r;
 
@@ -219,6 +254,8 @@ static int analyse(struct km_reader *reader, enum what what, FILE *out, struct k
 		r = km_by_parse("function,cache,comm", &options.by, error);
 	else
 		r = 0;
+	if (!r && (what == SLABS_TABLE || what == SLABS_JSON))
+		r = load_slabs(&listed, &options, error);
 	if (what == TIMELINE_TABLE || what == TIMELINE_JSON)
 		options.points_limit = 8;
 	if (what == SAMPLE_JSON || what == TIMELINE_JSON) {
@@ -251,6 +288,7 @@ static int analyse(struct km_reader *reader, enum what what, FILE *out, struct k
 		km_document_release(&document);
 	}
 	km_analysis_free(analysis);
+	release_slabs(&listed);
 	return r;
 }
 
@@ -352,6 +390,11 @@ START_TEST(leaks_table)
 }
 END_TEST
 
+static char *write_text(const char *text)
+{
+	return km_fixture_write_temporary(text, strlen(text));
+}
+
 START_TEST(sample_json)
 {
 	try_all(TW_KERNEL_6_12, SAMPLE_JSON);
@@ -368,6 +411,22 @@ START_TEST(timelines)
 {
 	try_all(TW_KERNEL_6_12, TIMELINE_TABLE);
 	try_all(TW_KERNEL_6_18, TIMELINE_JSON);
+}
+END_TEST
+
+START_TEST(slabs)
+{
+	char *paths[3];
+
+	listing_path = paths[0] = write_text("dentry -> :a-0000104\nb -> :a-0000104\nkmalloc-64\n");
+	before_path = paths[1] = write_text("slabinfo - version: 2.1\nb 1 1 104 32 1\nkmalloc-rnd-01-64 5 5 64 64 1\n");
+	after_path = paths[2] = write_text("slabinfo - version: 2.1\nb 2 2 104 32 1\nc 9 9 8 512 1\nc 9 9 8 512 1\n");
+	try_all(TW_KERNEL_6_12, SLABS_TABLE);
+	try_all(TW_KERNEL_6_18, SLABS_JSON);
+	for (unsigned i = 0; i < 3; i++) {
+		unlink(paths[i]);
+		free(paths[i]);
+	}
 }
 END_TEST
 
@@ -395,9 +454,9 @@ int main(void)
 	const TTest *const tests[] = { report_json,  report_of_learnt_names,
 				       objects_json, leaks_table,
 				       sample_json,  size_json,
-				       timelines,    info_table,
-				       merged_json,  compared,
-				       NULL };
+				       timelines,    slabs,
+				       info_table,   merged_json,
+				       compared,     NULL };
 
 	return km_test_main("alloc_failure", tests, 240);
 }
