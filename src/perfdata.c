@@ -48,21 +48,11 @@ bool km_perfdata_probe(const void *head, size_t bytes)
 
 static struct km_perfdata_id *find_slot(struct km_perfdata_id *ids, size_t room, uint64_t id)
 {
-	size_t at = (size_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (room - 1);
+	size_t at = km_perfdata_id_slot(id, room);
 
 	while (ids[at].attr && ids[at].id != id)
 		at = (at + 1) & (room - 1);
 	return &ids[at];
-}
-
-const struct km_perfdata_id *km_perfdata_find_id(const struct km_perfdata *file, uint64_t id)
-{
-	const struct km_perfdata_id *slot;
-
-	if (!file->ids_room)
-		return NULL;
-	slot = find_slot(file->ids, file->ids_room, id);
-	return slot->attr ? slot : NULL;
 }
 
 static int enlarge_ids(struct km_perfdata *file)

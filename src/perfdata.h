@@ -151,7 +151,23 @@ int km_perfdata_each_format(const struct km_perfdata *file,
 			    int (*visit)(void *context, const char *system, const char *text, size_t bytes),
 			    void *context);
 
+/* Where the search for an id begins. */
+static inline size_t km_perfdata_id_slot(uint64_t id, size_t room)
+{
+	return (size_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (room - 1);
+}
+
 /* NULL if the id is not known. */
-const struct km_perfdata_id *km_perfdata_find_id(const struct km_perfdata *file, uint64_t id);
+static inline const struct km_perfdata_id *km_perfdata_find_id(const struct km_perfdata *file, uint64_t id)
+{
+	if (!file->ids_room)
+		return NULL;
+	for (size_t at = km_perfdata_id_slot(id, file->ids_room); file->ids[at].attr;
+	     at = (at + 1) & (file->ids_room - 1)) {
+		if (file->ids[at].id == id)
+			return &file->ids[at];
+	}
+	return NULL;
+}
 
 #endif

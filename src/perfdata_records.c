@@ -356,9 +356,34 @@ static int next_outer(struct km_perfdata_records *r, struct km_perfdata_record *
 	return KM_NEXT_RECORD;
 }
 
+/* What most records are: a sample that is whole in the window, not a compressed one. */
+static inline bool next_sample(struct km_perfdata_records *r, struct km_perfdata_record *record)
+{
+	const uint8_t *data = r->window + r->window_at;
+	size_t left = in_window(r), size;
+
+	if (r->packed_left || r->zstd_has_more || r->plain_at < r->plain_count || left < HEADER_BYTES ||
+	    km_load32(data, r->big_endian) != KM_RECORD_SAMPLE)
+		return false;
+	size = km_load16(data + 6, r->big_endian);
+	if (size < HEADER_BYTES || size > left)
+		return false;
+	record->type = KM_RECORD_SAMPLE;
+	record->misc = km_load16(data + 4, r->big_endian);
+	record->bytes = (uint32_t)(size - HEADER_BYTES);
+	record->body = data + HEADER_BYTES;
+	record->offset = offset_now(r);
+	r->last_at = &r->window_at;
+	r->last_from = r->window_at;
+	r->window_at += size;
+	return true;
+}
+
 int km_perfdata_records_next(struct km_perfdata_records *r, struct km_perfdata_record *ret_record,
 			     struct km_error *error)
 {
+	if (next_sample(r, ret_record))
+		return KM_NEXT_RECORD;
 	for (;;) {
 		int result;
 
@@ -463,8 +488,8 @@ static bool skip_callchain(struct km_cursor *c)
 	return count <= km_cursor_left(c) / 8 && km_cursor_take(c, (size_t)count * 8);
 }
 
-static struct km_perfdata_attr *attr_of(const struct km_perfdata *file, const uint8_t *data, uint32_t bytes,
-					uint32_t id_at, int32_t *cpu)
+static inline struct km_perfdata_attr *attr_of(const struct km_perfdata *file, const uint8_t *data, uint32_t bytes,
+					       uint32_t id_at, int32_t *cpu)
 {
 	const struct km_perfdata_id *id = NULL;
 
@@ -487,6 +512,14 @@ static struct km_perfdata_attr *attr_of_raw(const struct km_perfdata *file, cons
 			return attr;
 	}
 	return NULL;
+}
+
+/* Its raw data are there: of which event is it? */
+static inline const char *know_attr(const struct km_perfdata *file, struct km_perfdata_sample *sample)
+{
+	if (!sample->attr)
+		sample->attr = attr_of_raw(file, sample->raw, sample->raw_bytes);
+	return sample->attr ? NULL : "a sample of no known event";
 }
 
 const char *km_perfdata_sample_parse(const struct km_perfdata *file, const struct km_perfdata_record *record,
@@ -516,6 +549,15 @@ const char *km_perfdata_sample_parse(const struct km_perfdata *file, const struc
 	}
 	if (!(attr->sample_type & KM_SAMPLE_RAW))
 		return ret_sample->attr ? NULL : "a sample of no known event";
+	if (!(attr->sample_type & (KM_SAMPLE_READ | KM_SAMPLE_CALLCHAIN))) {
+		uint32_t left = record->bytes - attr->fixed_bytes;
+
+		if (left < 4 || km_load32(record->body + attr->fixed_bytes, big) > left - 4)
+			return "a sample shorter than its raw data";
+		ret_sample->raw_bytes = km_load32(record->body + attr->fixed_bytes, big);
+		ret_sample->raw = record->body + attr->fixed_bytes + 4;
+		return know_attr(file, ret_sample);
+	}
 	c = km_cursor_make(record->body, record->bytes, big);
 	km_cursor_take(&c, attr->fixed_bytes);
 	if (attr->sample_type & KM_SAMPLE_READ && !skip_read(&c, attr->read_format))
@@ -526,9 +568,7 @@ const char *km_perfdata_sample_parse(const struct km_perfdata *file, const struc
 	ret_sample->raw = km_cursor_take(&c, ret_sample->raw_bytes);
 	if (!ret_sample->raw)
 		return "a sample shorter than its raw data";
-	if (!ret_sample->attr)
-		ret_sample->attr = attr_of_raw(file, ret_sample->raw, ret_sample->raw_bytes);
-	return ret_sample->attr ? NULL : "a sample of no known event";
+	return know_attr(file, ret_sample);
 }
 
 void km_perfdata_sample_end(const struct km_perfdata *file, const struct km_perfdata_record *record, uint32_t own_bytes,

@@ -22,13 +22,21 @@
 
 /* --- opening --- */
 
+static void forget_ahead(struct perf_reader *r)
+{
+	km_perfdata_ahead_free(r->ahead);
+	r->ahead = NULL;
+	km_perfdata_bundle_free(r->bundle);
+	r->bundle = NULL;
+}
+
 static void perf_close(struct km_reader *base)
 {
 	struct perf_reader *r = (struct perf_reader *)base;
 
 	if (!r)
 		return;
-	km_ahead_free(r->ahead);
+	forget_ahead(r);
 	for (size_t i = 0; i < r->inputs_count; i++) {
 		km_perfdata_records_free(r->inputs[i].records);
 		free(r->inputs[i].rounds);
@@ -231,8 +239,7 @@ static int rewind_records(struct perf_reader *r, struct km_error *error)
 {
 	int result = 0;
 
-	km_ahead_free(r->ahead);
-	r->ahead = NULL;
+	forget_ahead(r);
 	if (r->is_fresh)
 		return 0;
 	if (km_source_is_stream(r->base.source))
@@ -287,7 +294,7 @@ static int prepare(struct perf_reader *r, struct km_error *error)
 	return 0;
 }
 
-static int produce(void *context, struct km_event *events, size_t capacity, size_t *ret_count, struct km_error *error);
+static int produce(void *context, struct km_perfdata_bundle **ret_bundle, struct km_error *error);
 
 static int perf_start(struct km_reader *base, size_t index, struct km_error *error)
 {
@@ -304,9 +311,9 @@ static int perf_start(struct km_reader *base, size_t index, struct km_error *err
 		result = prepare(r, error);
 	r->is_fresh = false;
 	if (!result && r->threads > 1) {
-		const struct km_ahead_producer producer = { r, produce };
-
-		result = km_ahead_new(&producer, 1, r->threads, BATCH, &r->ahead, error);
+		r->ahead = km_perfdata_ahead_new(produce, r);
+		if (!r->ahead)
+			result = km_error_set(error, -ENOMEM, "out of memory");
 	}
 	return result;
 }
@@ -418,25 +425,34 @@ static int release_complete(struct perf_reader *r)
 	return until ? km_perfdata_order_until(r->order, until - 1) : km_perfdata_order_limit(r->order);
 }
 
+/* Where there are no rounds. */
+static bool has_batch(const struct perf_reader *r)
+{
+	return r->unflushed >= BATCH && (r->base.info.keeps_order || r->is_directory);
+}
+
 /* Makes readable what can be. */
 static int release(struct perf_reader *r)
 {
-	if (r->unflushed < BATCH || !(r->base.info.keeps_order || r->is_directory))
+	r->must_limit = false;
+	if (!has_batch(r))
 		return km_perfdata_order_limit(r->order);
 	r->unflushed = 0;
 	return r->base.info.keeps_order ? km_perfdata_order_finish(r->order) : release_complete(r);
 }
 
-/* One record further. What that made readable has to be read before the next. */
-static int advance(struct perf_reader *r, struct km_error *error)
+/* One record further. */
+static inline int advance(struct perf_reader *r, struct km_error *error)
 {
 	struct km_perfdata_record record;
-	int result;
+	int result = 0;
 
 	if (r->is_directory)
 		select_earliest(r);
-	result = r->inputs[r->input].pending;
-	r->inputs[r->input].pending = 0;
+	if (r->inputs[r->input].pending) {
+		result = r->inputs[r->input].pending;
+		r->inputs[r->input].pending = 0;
+	}
 	if (!result)
 		result = km_perfdata_records_next(r->records, &record, error);
 	switch (result) {
@@ -453,61 +469,46 @@ static int advance(struct perf_reader *r, struct km_error *error)
 	default:
 		return result;
 	}
-	if (!result && release(r))
+	if (!result && (r->must_limit || has_batch(r)) && release(r))
 		result = km_error_set(error, -ENOMEM, "out of memory");
 	return result;
 }
 
-/* The next events in order, by whoever reads: this thread or one that is ahead. */
-static int read_events(struct perf_reader *r, struct km_event *events, size_t capacity, struct km_error *error)
+/* The next events in order, by whoever reads: this thread or one that is ahead. Few are not worth handing over. */
+static int produce(void *context, struct km_perfdata_bundle **ret_bundle, struct km_error *error)
 {
-	for (;;) {
-		int n = km_perfdata_order_read(r->order, events, capacity, error);
+	struct perf_reader *r = context;
 
-		if (n > 0 && !r->has_first_out) {
-			r->has_first_out = true;
-			r->first_out = r->stats.first_time;
-		}
-		if (n)
-			return n;
-		if (r->is_over)
-			return 0;
-		n = advance(r, error);
+	while (!r->is_over && !km_perfdata_order_is_ready(r->order, BATCH)) {
+		int n = advance(r, error);
+
 		if (n)
 			return n;
 	}
-}
-
-/* For km_ahead_producer. */
-static int produce(void *context, struct km_event *events, size_t capacity, size_t *ret_count, struct km_error *error)
-{
-	int n = read_events(context, events, capacity, error);
-
-	*ret_count = n > 0 ? (size_t)n : 0;
-	return n < 0 ? n : n > 0;
+	if (km_perfdata_order_take(r->order, ret_bundle))
+		return km_error_set(error, -ENOMEM, "out of memory");
+	if (!r->has_first_out && *ret_bundle) {
+		r->has_first_out = true;
+		r->first_out = r->stats.first_time;
+	}
+	return *ret_bundle != NULL;
 }
 
 static int perf_read(struct km_reader *base, struct km_event *events, size_t capacity, struct km_error *error)
 {
 	struct perf_reader *r = (struct perf_reader *)base;
-	struct km_merge_stream *lane;
-	size_t n;
 
-	if (!r->ahead)
-		return read_events(r, events, capacity, error);
-	lane = km_ahead_streams(r->ahead)[0];
-	if (lane->at == lane->count) {
-		int result = lane->refill(lane, error);
+	for (;;) {
+		int n = r->bundle ? km_perfdata_bundle_read(r->bundle, events, capacity, error) : 0;
 
-		if (result <= 0)
-			return result;
+		if (n)
+			return n;
+		km_perfdata_bundle_free(r->bundle);
+		r->bundle = NULL;
+		n = r->ahead ? km_perfdata_ahead_next(r->ahead, &r->bundle, error) : produce(r, &r->bundle, error);
+		if (n <= 0)
+			return n;
 	}
-	n = lane->count - lane->at;
-	if (n > capacity)
-		n = capacity;
-	memcpy(events, lane->events + lane->at, n * sizeof(*events));
-	lane->at += n;
-	return (int)n;
 }
 
 /* Only the times of an input's samples. */
@@ -580,7 +581,7 @@ static int perf_time_range(struct km_reader *base, size_t index, uint64_t *ret_f
 static void hold(struct perf_reader *r)
 {
 	if (r->ahead)
-		km_ahead_stop(r->ahead);
+		km_perfdata_ahead_stop(r->ahead);
 }
 
 static const struct km_buffer_stats *perf_stats(struct km_reader *base)

@@ -8,8 +8,8 @@
 #ifndef KM_READER_PERF_PRIVATE_H
 #define KM_READER_PERF_PRIVATE_H
 
-#include "ahead.h"
 #include "intern.h"
+#include "perfdata_ahead.h"
 #include "perfdata_order.h"
 #include "perfdata_records.h"
 #include "reader.h"
@@ -59,9 +59,11 @@ struct perf_reader {
 	size_t attrs_resolved;
 
 	unsigned threads;
-	struct km_ahead *ahead; /* one lane, where there are threads for it */
-	bool has_first_out;     /* the first batch was read: */
-	uint64_t first_out;     /* the first time that was known then */
+	struct km_perfdata_ahead *ahead;   /* NULL: where there is no thread for it */
+	struct km_perfdata_bundle *bundle; /* being read */
+	bool must_limit;                   /* too much waits in the order */
+	bool has_first_out;                /* the first bundle was made: */
+	uint64_t first_out;                /* the first time that was known then */
 	struct km_perfdata_order *order;
 	struct km_task_names *tasks;
 	bool is_over, is_cut;

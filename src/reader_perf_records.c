@@ -159,6 +159,15 @@ static void handle_fork(struct perf_reader *r, const struct km_perfdata_record *
 			   (int32_t)km_load32(record->body + 12, big), km_load64(record->body + 16, big));
 }
 
+static int add_event(struct perf_reader *r, const struct km_event *event, struct km_error *error)
+{
+	int code = km_perfdata_order_add(r->order, event);
+
+	if (code > 0)
+		r->must_limit = true;
+	return code < 0 ? km_error_set(error, code, "out of memory") : 0;
+}
+
 /* Events of a CPU are missing here. count 0: how many is not known. */
 static int put_gap(struct perf_reader *r, unsigned cpu, uint64_t time, uint64_t count, struct km_error *error)
 {
@@ -178,7 +187,7 @@ static int put_gap(struct perf_reader *r, unsigned cpu, uint64_t time, uint64_t 
 		event.time = r->sequence;
 	else if (!time)
 		event.time = r->last_times[cpu];
-	return km_perfdata_order_add(r->order, &event) ? km_error_set(error, -ENOMEM, "out of memory") : 0;
+	return add_event(r, &event, error);
 }
 
 /* What was skipped may have been of any CPU. */
@@ -313,7 +322,7 @@ static int check_piece(struct perf_reader *r, uint64_t time, struct km_error *er
 	return 0;
 }
 
-int km_reader_perf_count_sample(struct perf_reader *r, unsigned cpu, uint64_t time, struct km_error *error)
+static inline int count_sample(struct perf_reader *r, unsigned cpu, uint64_t time, struct km_error *error)
 {
 	struct km_buffer_stats *stats = &r->stats;
 
@@ -333,7 +342,15 @@ int km_reader_perf_count_sample(struct perf_reader *r, unsigned cpu, uint64_t ti
 	return 0;
 }
 
-static int handle_sample(struct perf_reader *r, const struct km_perfdata_record *record, struct km_error *error)
+int km_reader_perf_count_sample(struct perf_reader *r, unsigned cpu, uint64_t time, struct km_error *error)
+{
+	return count_sample(r, cpu, time, error);
+}
+
+/* big_endian: the file's, a constant where this is inlined. */
+static inline __attribute__((always_inline)) int handle_sample(struct perf_reader *r,
+							       const struct km_perfdata_record *record, bool big_endian,
+							       struct km_error *error)
 {
 	const struct km_slab_layout *layout;
 	struct km_perfdata_sample sample;
@@ -348,23 +365,23 @@ static int handle_sample(struct perf_reader *r, const struct km_perfdata_record 
 		return skip_sample(r, "a sample of a CPU that the machine does not have", record->offset);
 	if (r->base.info.keeps_order)
 		sample.time = r->sequence++;
-	if (km_reader_perf_count_sample(r, cpu, sample.time, error))
+	if (count_sample(r, cpu, sample.time, error))
 		return error->code;
 	sample.attr->samples_count++;
 	km_perfdata_order_note(r->order, sample.time);
 	if (!sample.attr->layout)
 		return 0;
 	layout = &r->layouts[sample.attr->layout - 1].layout;
-	if (sample.raw_bytes < 2 || km_load16(sample.raw, r->file->big_endian) != sample.attr->config)
+	if (sample.raw_bytes < 2 || km_load16(sample.raw, big_endian) != sample.attr->config)
 		return skip_sample(r, "a sample with the fields of another event", record->offset);
-	why = km_slab_record_decode(layout, sample.raw, sample.raw_bytes, r->file->big_endian, &r->names, &event);
+	why = km_slab_record_decode(layout, sample.raw, sample.raw_bytes, big_endian, &r->names, &event);
 	if (why)
 		return skip_sample(r, why, record->offset);
 	event.time = sample.time;
 	event.cpu = (uint16_t)cpu;
 	r->stats.slab_counts[event.kind]++;
 	r->unflushed++;
-	return km_perfdata_order_add(r->order, &event) ? km_error_set(error, -ENOMEM, "out of memory") : 0;
+	return add_event(r, &event, error);
 }
 
 static int handle_round(struct perf_reader *r, struct km_error *error)
@@ -379,7 +396,8 @@ int km_reader_perf_handle(struct perf_reader *r, const struct km_perfdata_record
 {
 	switch (record->type) {
 	case KM_RECORD_SAMPLE:
-		return handle_sample(r, record, error);
+		return r->file->big_endian ? handle_sample(r, record, true, error)
+					   : handle_sample(r, record, false, error);
 	case KM_RECORD_FINISHED_ROUND:
 		return handle_round(r, error);
 	case KM_RECORD_LOST:

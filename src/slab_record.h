@@ -110,9 +110,11 @@ static inline void km_slab_record_page(const struct km_slab_layout *layout, cons
  * Fill everything of *event but time and cpu. NULL: done; else why the record
  * can not be used (a literal), and *event is in pieces.
  */
-static inline const char *km_slab_record_decode(const struct km_slab_layout *layout, const uint8_t *record,
-						uint32_t bytes, bool big_endian, struct km_slab_names *names,
-						struct km_event *event)
+static inline __attribute__((always_inline)) const char *km_slab_record_decode(const struct km_slab_layout *layout,
+									       const uint8_t *record, uint32_t bytes,
+									       bool big_endian,
+									       struct km_slab_names *names,
+									       struct km_event *event)
 {
 	if (__builtin_expect(layout->kind >= KM_EVENT_PAGE_ALLOC, 0)) {
 		km_slab_record_page(layout, record, bytes, big_endian, event);

@@ -266,23 +266,27 @@ static size_t order_with_limit(size_t limit, size_t count, uint64_t *ret_late, u
 	struct km_event out[64];
 	uint64_t last = 0;
 	size_t wrong = 0, total = 0;
-	int n;
+	int n, code;
 
 	ck_assert_ptr_nonnull(order);
 	for (size_t i = 0; i <= count; i++) {
 		struct km_event e = kmalloc_event(i >= count / 2, i % (count / 2) * 10, 1);
 
-		if (i == count)
-			ck_assert_int_eq(km_perfdata_order_finish(order), 0);
-		else
-			ck_assert_int_eq(km_perfdata_order_add(order, &e) || km_perfdata_order_limit(order), 0);
-		while ((n = km_perfdata_order_read(order, out, 64, NULL)) > 0) {
+		struct km_perfdata_bundle *bundle;
+
+		code = i == count ? km_perfdata_order_finish(order) : km_perfdata_order_add(order, &e);
+		if (code > 0)
+			code = km_perfdata_order_limit(order);
+		ck_assert_int_eq(code, 0);
+		ck_assert_int_eq(km_perfdata_order_take(order, &bundle), 0);
+		while (bundle && (n = km_perfdata_bundle_read(bundle, out, 64, NULL)) > 0) {
 			for (int k = 0; k < n; k++) {
 				wrong += out[k].time < last;
 				last = out[k].time;
 			}
 			total += (size_t)n;
 		}
+		km_perfdata_bundle_free(bundle);
 	}
 	ck_assert_uint_eq(total, count);
 	*ret_late = km_perfdata_order_late_count(order);
