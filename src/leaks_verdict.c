@@ -274,6 +274,16 @@ static uint64_t first_windows(const struct km_leak *row)
 	return sum;
 }
 
+/* The last quarter of the trace. */
+static uint64_t last_windows(const struct km_leak *row)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = KM_LEAKS_WINDOWS - KM_LEAKS_WINDOWS / 4; i < KM_LEAKS_WINDOWS; i++)
+		sum += row->factors.windows[i];
+	return sum;
+}
+
 static bool is_startup(const struct km_leak *row)
 {
 	return (double)first_windows(row) >= limits.startup_share * (double)row->live_count;
@@ -370,6 +380,11 @@ static void judge_never_freed(const struct km_leaks *leaks, struct km_leak *row)
 		       "of which %" PRIu64 " later allocations from its cache show nothing",
 		       f->matched_frees_count, f->tracked_count, f->growth_error > 0 ? f->growth / f->growth_error : 0,
 		       f->chances_count);
+	else if (!last_windows(row))
+		decide(row, KM_VERDICT_UNCERTAIN,
+		       "%" PRIu64 " of %" PRIu64 " freed, but none that lives was made in the last quarter of the "
+						 "trace: it does not grow any more",
+		       f->matched_frees_count, f->tracked_count);
 	else
 		decide(row, KM_VERDICT_NEVER_FREED,
 		       "%" PRIu64 " of %" PRIu64

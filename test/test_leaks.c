@@ -455,6 +455,9 @@ START_TEST(growing_and_never_freed)
 	       "first eighth");
 	expect(&(struct habit){ .site = 1, .births = 40, .keep = 1, .from = 9 * SECOND, .to = 10 * SECOND },
 	       KM_VERDICT_UNCERTAIN, "born at few times");
+	/* The trace is 20 s long: it grew, and does no more. */
+	expect(&(struct habit){ .site = 1, .births = 40, .keep = 1, .from = 0, .to = 14 * SECOND },
+	       KM_VERDICT_UNCERTAIN, "last quarter");
 }
 END_TEST
 
