@@ -383,7 +383,7 @@ static void judge_never_freed(const struct km_leaks *leaks, struct km_leak *row)
 	else if (!last_windows(row))
 		decide(row, KM_VERDICT_UNCERTAIN,
 		       "%" PRIu64 " of %" PRIu64 " freed, but none that lives was made in the last quarter of the "
-						 "trace: it does not grow any more",
+		       "trace: it does not grow any more",
 		       f->matched_frees_count, f->tracked_count);
 	else
 		decide(row, KM_VERDICT_NEVER_FREED,
